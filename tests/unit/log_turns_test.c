@@ -123,7 +123,7 @@ JoinWriters(int n)
 static void
 AwaitComers(uint64_t n)
 {
-    while (atomic_load(&sink->nComers) < n) {
+    while (atomic_load(&sink->turns.nComers) < n) {
         struct timeval pause = {0, 5000};
 
         select(0, NULL, NULL, NULL, &pause);

@@ -137,12 +137,12 @@ NsBoundIsNear(Ns_LogSink sink)
 void
 NsBoundLend(Ns_LogSink sink)
 {
-    if (sink->ringPtr == NULL || sink->ringPtr != NsSinkRing()) {
+    if (sink->reader.ringPtr == NULL || sink->reader.ringPtr != NsSinkRing()) {
         return;
     }
-    Ns_MutexLock(&sink->lendLock);
-    sink->isLent = true;
-    Ns_MutexUnlock(&sink->lendLock);
+    Ns_MutexLock(&sink->loan.lock);
+    sink->loan.isLent = true;
+    Ns_MutexUnlock(&sink->loan.lock);
     if (IsBeyond(sink, LimitOf(sink, SIZE_MAX))) {
         /* The keeper may have come while we were reading. */
         NsBoundAsk();
@@ -157,12 +157,12 @@ NsBoundLend(Ns_LogSink sink)
 void
 NsBoundTakeBack(Ns_LogSink sink)
 {
-    if (!sink->isLent) {
+    if (!sink->loan.isLent) {
         return;
     }
-    Ns_MutexLock(&sink->lendLock);
-    sink->isLent = false;
-    Ns_MutexUnlock(&sink->lendLock);
+    Ns_MutexLock(&sink->loan.lock);
+    sink->loan.isLent = false;
+    Ns_MutexUnlock(&sink->loan.lock);
     NsRelieveUseFloors(sink);
 }
 
@@ -279,7 +279,7 @@ static size_t
 LimitOf(Ns_LogSink sink, size_t share)
 {
     const NsRingHeader *headerPtr = NsSinkRing()->headerPtr;
-    size_t              most = atomic_load(&sink->maxMemory);
+    size_t              most = atomic_load(&sink->limits.maxMemory);
 
     if (most == 0) {
         most = (size_t) headerPtr->nSegments / 2 * headerPtr->segmentBytes;
@@ -299,14 +299,14 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
     if (held > most) {
         bool isLent, mayDrop = MayDrop(sink, share != SIZE_MAX);
 
-        Ns_MutexLock(&sink->lendLock);
-        isLent = sink->isLent;
+        Ns_MutexLock(&sink->loan.lock);
+        isLent = sink->loan.isLent;
         if (isLent) {
             *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
         }
-        Ns_MutexUnlock(&sink->lendLock);
+        Ns_MutexUnlock(&sink->loan.lock);
         if (!isLent && MayLock(sink) && NsSinkTryLock(sink)) {
-            if (sink->failure != 0 || sink->claims != NULL) {
+            if (sink->failing.reason != 0 || sink->claims != NULL) {
                 *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
                 NsRelieveUseFloors(sink);
             }
@@ -314,7 +314,8 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         }
         Report(sink);
         held = NsSinkHeld(sink);
-    } else if (atomic_load(&sink->spillFailure) != sink->failureTold) {
+    } else if (atomic_load(&sink->counts.spillFailure)
+               != sink->keeper.failureTold) {
         /* Its own thread found no room, and made some. */
         Report(sink);
     }
@@ -336,7 +337,7 @@ static bool
 MayLock(Ns_LogSink sink)
 {
     return atomic_load(&sink->isAwaited)
-        || atomic_load(&sink->state) != NS_SINK_CALLERS;
+        || atomic_load(&sink->sleep.state) != NS_SINK_CALLERS;
 }
 
 /*
@@ -346,11 +347,11 @@ MayLock(Ns_LogSink sink)
 static bool
 MayDrop(Ns_LogSink sink, bool isShort)
 {
-    int64_t busy = atomic_load(&sink->busySince);
+    int64_t busy = atomic_load(&sink->counts.busySince);
 
-    return atomic_load(&sink->maxMemory) > 0
+    return atomic_load(&sink->limits.maxMemory) > 0
         || (isShort
-            && (atomic_load(&sink->failedSince) != 0
+            && (atomic_load(&sink->failing.since) != 0
                 || (busy != 0 && NsLogClock() - busy > NS_STAMP_SECOND)));
 }
 
@@ -404,17 +405,17 @@ Watch(void)
 
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        int64_t  busy = atomic_load(&sink->busySince);
-        uint64_t nWrites = atomic_load(&sink->nWrites);
+        int64_t  busy = atomic_load(&sink->counts.busySince);
+        uint64_t nWrites = atomic_load(&sink->counts.nWrites);
 
         LookAt(sink, busy);
-        isBusy |= busy != 0 || nWrites != sink->nWritesSeen;
-        sink->nWritesSeen = nWrites;
+        isBusy |= busy != 0 || nWrites != sink->keeper.nWritesSeen;
+        sink->keeper.nWritesSeen = nWrites;
     }
     if (!isBusy) {
         atomic_store(&isWatching, false);
         for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-            if (atomic_load(&sink->busySince) != 0) {
+            if (atomic_load(&sink->counts.busySince) != 0) {
                 atomic_store(&isWatching, true);
             }
         }
@@ -425,13 +426,13 @@ Watch(void)
 static void
 LookAt(Ns_LogSink sink, int64_t busy)
 {
-    if (busy == 0 || atomic_load(&sink->stallTold) != 0
+    if (busy == 0 || atomic_load(&sink->counts.stallTold) != 0
         || NsLogClock() - busy <= NS_STAMP_SECOND) {
         return;
     }
-    atomic_store(&sink->stallTold, busy);
-    if (atomic_load(&sink->busySince) != busy
-        && atomic_exchange(&sink->stallTold, 0) != 0) {
+    atomic_store(&sink->counts.stallTold, busy);
+    if (atomic_load(&sink->counts.busySince) != busy
+        && atomic_exchange(&sink->counts.stallTold, 0) != 0) {
         return;
     }
     Tell(sink, Warning,
@@ -448,21 +449,21 @@ LookAt(Ns_LogSink sink, int64_t busy)
 static void
 Report(Ns_LogSink sink)
 {
-    int     failure = atomic_load(&sink->spillFailure);
+    int     failure = atomic_load(&sink->counts.spillFailure);
     int64_t now = NsLogClock();
 
-    if (atomic_load(&sink->spilledBytes) > 0
-        && sink->spillTold != atomic_load(&sink->spillSince)) {
-        sink->spillTold = atomic_load(&sink->spillSince);
+    if (atomic_load(&sink->counts.spilledBytes) > 0
+        && sink->keeper.spillTold != atomic_load(&sink->counts.spillSince)) {
+        sink->keeper.spillTold = atomic_load(&sink->counts.spillSince);
         Tell(sink, Warning,
              "log: sink '%s' has fallen behind: its oldest "
              "records wait on disk in '%s', %zu bytes at most; see why "
              "'%s' takes nothing, or too little",
              sink->name, NsSinkRing()->headerPtr->spillDirectory,
-             (size_t) atomic_load(&sink->maxSpill), NsSinkFile(sink));
+             (size_t) atomic_load(&sink->limits.maxSpill), NsSinkFile(sink));
     }
-    if (failure != sink->failureTold) {
-        sink->failureTold = failure;
+    if (failure != sink->keeper.failureTold) {
+        sink->keeper.failureTold = failure;
         if (failure != 0) {
             Tell(sink, Error,
                  "log: sink '%s' is behind, and its records "
@@ -471,18 +472,19 @@ Report(Ns_LogSink sink)
                  strerror(failure));
         }
     }
-    if (atomic_load(&sink->nUntoldLost) > 0
-        && (sink->lostTold == 0 || now - sink->lostTold >= REPORT_NANOS)) {
+    if (atomic_load(&sink->keeper.nUntoldLost) > 0
+        && (sink->keeper.lostTold == 0
+            || now - sink->keeper.lostTold >= REPORT_NANOS)) {
         Tell(sink, Error,
              "log: sink '%s' is behind by more than "
              "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
              "records in memory are dropped, %" PRIu64 " so far; see why "
              "'%s' takes nothing, or too little",
              sink->name, LimitOf(sink, SIZE_MAX),
-             (size_t) atomic_load(&sink->maxSpill),
-             (uint64_t) atomic_exchange(&sink->nUntoldLost, 0),
+             (size_t) atomic_load(&sink->limits.maxSpill),
+             (uint64_t) atomic_exchange(&sink->keeper.nUntoldLost, 0),
              NsSinkFile(sink));
-        sink->lostTold = now;
+        sink->keeper.lostTold = now;
     }
 }
 

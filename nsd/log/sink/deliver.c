@@ -57,25 +57,26 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     Ns_LogRecord reduced;
     size_t       length;
 
-    if (sink->isClosed) {
-        atomic_fetch_add(&sink->nFailed, 1);
+    if (sink->target.isClosed) {
+        atomic_fetch_add(&sink->counts.nFailed, 1);
         return true;
     }
-    if (likely(!sink->isJudged)
+    if (likely(!sink->reader.isJudged)
         && !NsSinkWantsRecord(sink, stream, recordPtr)) {
-        atomic_fetch_add(&sink->nIgnored, 1);
+        atomic_fetch_add(&sink->counts.nIgnored, 1);
         return true;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
-        reduced = NsUnitWithout(recordPtr, &sink->ignored, &sink->reduced,
-                                &sink->reducedBytes);
+        reduced = NsUnitWithout(recordPtr, &sink->ignored,
+                                &sink->buffer.reduced,
+                                &sink->buffer.reducedBytes);
         recordPtr = &reduced;
     }
     if (!FormatRecord(sink, stream, recordPtr, &length)) {
         return false;
     }
     if (length == 0) {
-        atomic_fetch_add(&sink->nIgnored, 1);
+        atomic_fetch_add(&sink->counts.nIgnored, 1);
         return true;
     }
     if (unlikely(IsRollDue(sink, length))) {
@@ -87,8 +88,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         }
     }
     CountLine(sink, recordPtr, length);
-    sink->nRecords++;
-    sink->isUrgent |= NsSeverityWeight(recordPtr->severity)
+    sink->buffer.nRecords++;
+    sink->buffer.isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
     return true;
 }
@@ -99,7 +100,7 @@ NsDeliverFlush(Ns_LogSink sink)
     if (!NsFlushOut(sink)) {
         return false;
     }
-    if (sink->failure != 0) {
+    if (sink->failing.reason != 0) {
         NoteSuccess(sink);
     }
     return true;
@@ -108,14 +109,14 @@ NsDeliverFlush(Ns_LogSink sink)
 static void
 NoteSuccess(Ns_LogSink sink)
 {
-    double seconds = (double) (NsLogClock() - atomic_load(&sink->failedSince))
+    double seconds = (double) (NsLogClock() - atomic_load(&sink->failing.since))
         / 1e9;
-    int reason = sink->failure;
+    int reason = sink->failing.reason;
 
-    sink->failure = 0;
-    atomic_store(&sink->failedSince, 0);
-    sink->retryAt = 0;
-    sink->complaint[0] = '\0';
+    sink->failing.reason = 0;
+    atomic_store(&sink->failing.since, 0);
+    sink->failing.retryAt = 0;
+    sink->failing.complaint[0] = '\0';
     NsDeliverTell(sink, Notice,
                   "log: sink '%s': writing to '%s' works again, "
                   "after %.3f seconds",
@@ -136,26 +137,28 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
 
     if (IsFlushDue(sink, occasion, now)) {
         (void) NsDeliverFlush(sink);
-    } else if (sink->failure == 0 && sink->nBuffered > 0
+    } else if (sink->failing.reason == 0 && sink->buffer.nBuffered > 0
                && settingsPtr->bufferLines == 0) {
-        next = sink->oldest + settingsPtr->bufferNanos;
+        next = sink->buffer.oldest + settingsPtr->bufferNanos;
         if (sink->typePtr->isDatabase) {
             next = MIN(next, now + LOOK_NANOS);
         }
     }
-    if (sink->syncDue != 0
-        && NsSinkIsDue(sink->syncDue, settingsPtr->syncNanos)) {
+    if (sink->buffer.syncDue != 0
+        && NsSinkIsDue(sink->buffer.syncDue, settingsPtr->syncNanos)) {
         (void) NsDeliverSync(sink);
     }
-    if (sink->failure != 0) {
+    if (sink->failing.reason != 0) {
         /* At once, if it has another file since. */
-        next = MAX(MIN(sink->retryAt, now + sink->retryNanos), 1);
+        next = MAX(MIN(sink->failing.retryAt, now + sink->failing.retryNanos),
+                   1);
     }
-    if (sink->syncDue != 0 && (next == 0 || sink->syncDue < next)) {
-        next = MIN(sink->syncDue, now + settingsPtr->syncNanos);
+    if (sink->buffer.syncDue != 0
+        && (next == 0 || sink->buffer.syncDue < next)) {
+        next = MIN(sink->buffer.syncDue, now + settingsPtr->syncNanos);
     }
-    if (sink->nextRoll != 0) {
-        int64_t roll = (int64_t) sink->nextRoll * NS_STAMP_SECOND;
+    if (sink->target.nextRoll != 0) {
+        int64_t roll = (int64_t) sink->target.nextRoll * NS_STAMP_SECOND;
 
         next = next == 0 || roll < next ? roll : next;
     }
@@ -224,15 +227,16 @@ static inline bool
 FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
-    if (unlikely(IsFlushDue(sink, NS_FLUSH_FOR_ROOM, 0) || sink->failure != 0)
+    if (unlikely(IsFlushDue(sink, NS_FLUSH_FOR_ROOM, 0)
+                 || sink->failing.reason != 0)
         && !FlushFirst(sink)) {
         return false;
     }
-    if (unlikely(sink->room < sink->nBuffered + MIN_ROOM / 4)) {
-        Grow(sink, sink->nBuffered + MIN_ROOM);
+    if (unlikely(sink->buffer.room < sink->buffer.nBuffered + MIN_ROOM / 4)) {
+        Grow(sink, sink->buffer.nBuffered + MIN_ROOM);
     }
     *lengthPtr = Format(sink, stream, recordPtr);
-    return likely(*lengthPtr <= sink->room - sink->nBuffered)
+    return likely(*lengthPtr <= sink->buffer.room - sink->buffer.nBuffered)
         || FormatWithMoreRoom(sink, stream, recordPtr, lengthPtr);
 }
 
@@ -243,13 +247,13 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
 static inline void
 CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
 {
-    NsAssert(sink->uncounted == recordPtr);
-    NsAssert(length <= sink->room - sink->nBuffered);
-    sink->uncounted = NULL;
-    sink->nBuffered += length;
-    sink->nLines++;
-    if (sink->oldest == 0) {
-        sink->oldest = recordPtr->time;
+    NsAssert(sink->buffer.uncounted == recordPtr);
+    NsAssert(length <= sink->buffer.room - sink->buffer.nBuffered);
+    sink->buffer.uncounted = NULL;
+    sink->buffer.nBuffered += length;
+    sink->buffer.nLines++;
+    if (sink->buffer.oldest == 0) {
+        sink->buffer.oldest = recordPtr->time;
     }
 }
 
@@ -259,12 +263,12 @@ CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
 static inline bool
 IsRollDue(Ns_LogSink sink, size_t length)
 {
-    uint64_t bytes = sink->fileBytes + sink->nBuffered;
+    uint64_t bytes = sink->target.fileBytes + sink->buffer.nBuffered;
 
     return sink->settings.rotateBytes > 0 && bytes > 0
         && bytes + length > sink->settings.rotateBytes
         && sink->typePtr->filePtr != NULL
-        && NsSinkIsDue(sink->rotateAfter, ROLL_NANOS);
+        && NsSinkIsDue(sink->target.rotateAfter, ROLL_NANOS);
 }
 
 /*
@@ -280,7 +284,7 @@ RollBySize(Ns_LogSink sink, size_t length)
     sink->typePtr->filePtr->measureProc(sink);
     if (IsRollDue(sink, length)
         && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
-        sink->rotateAfter = NsLogClock() + ROLL_NANOS;
+        sink->target.rotateAfter = NsLogClock() + ROLL_NANOS;
     }
     return !IsGone(sink);
 }
@@ -294,41 +298,42 @@ IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
     bool                  isFull = settingsPtr->bufferLines > 0
-                         ? sink->nLines > settingsPtr->bufferLines
-                         : sink->nBuffered >= settingsPtr->bufferBytes;
+                         ? sink->buffer.nLines > settingsPtr->bufferLines
+                         : sink->buffer.nBuffered >= settingsPtr->bufferBytes;
 
     if (occasion == NS_FLUSH_FOR_ROOM) {
-        return isFull && sink->nBuffered > 0;
+        return isFull && sink->buffer.nBuffered > 0;
     }
-    if (sink->failure != 0 || (sink->nBuffered == 0 && sink->firstMoved == NULL)
+    if (sink->failing.reason != 0
+        || (sink->buffer.nBuffered == 0 && sink->reader.firstMoved == NULL)
         || (occasion == NS_FLUSH_BY_CALLER && sink->typePtr->isDatabase)) {
         return false;
     }
-    if (isFull || sink->isUrgent || sink->nBuffered == 0 || NsLaneIsTight()
-        || NsBoundIsNear(sink)) {
+    if (isFull || sink->buffer.isUrgent || sink->buffer.nBuffered == 0
+        || NsLaneIsTight() || NsBoundIsNear(sink)) {
         return true;
     }
     if (settingsPtr->bufferLines > 0 || occasion == NS_FLUSH_BY_CALLER) {
         return settingsPtr->bufferLines == 0;
     }
     if (sink->typePtr->isDatabase) {
-        return sink->nLines >= settingsPtr->batchRows
-            || now - sink->oldest >= settingsPtr->bufferNanos
-            || now < sink->oldest;
+        return sink->buffer.nLines >= settingsPtr->batchRows
+            || now - sink->buffer.oldest >= settingsPtr->bufferNanos
+            || now < sink->buffer.oldest;
     }
     return occasion == NS_FLUSH_IN_TIME
-        || now - sink->oldest >= settingsPtr->bufferNanos
-        || now - sink->lastFlush >= settingsPtr->bufferNanos
-        || now < sink->lastFlush;
+        || now - sink->buffer.oldest >= settingsPtr->bufferNanos
+        || now - sink->buffer.lastFlush >= settingsPtr->bufferNanos
+        || now < sink->buffer.lastFlush;
 }
 
 static inline size_t
 Format(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
 {
-    char  *to = sink->buffer + sink->nBuffered;
-    size_t room = sink->room - sink->nBuffered;
+    char  *to = sink->buffer.bytes + sink->buffer.nBuffered;
+    size_t room = sink->buffer.room - sink->buffer.nBuffered;
 
-    sink->uncounted = recordPtr;
+    sink->buffer.uncounted = recordPtr;
     return unlikely(sink->typePtr->formatProc != NULL)
         ? sink->typePtr->formatProc(sink, stream, recordPtr, to, room)
         : NsStreamFormat(stream, sink->settings.format, recordPtr, to, room);
@@ -343,13 +348,14 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
         : sink->settings.bufferBytes;
 
     do {
-        if (sink->nBuffered > 0 && sink->nBuffered + *lengthPtr > most
+        if (sink->buffer.nBuffered > 0
+            && sink->buffer.nBuffered + *lengthPtr > most
             && !FlushFirst(sink)) {
             return false;
         }
-        Grow(sink, sink->nBuffered + *lengthPtr);
+        Grow(sink, sink->buffer.nBuffered + *lengthPtr);
         *lengthPtr = Format(sink, stream, recordPtr);
-    } while (*lengthPtr > sink->room - sink->nBuffered);
+    } while (*lengthPtr > sink->buffer.room - sink->buffer.nBuffered);
     return true;
 }
 
@@ -359,9 +365,10 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
 static void
 Grow(Ns_LogSink sink, size_t room)
 {
-    if (room > sink->room) {
-        sink->room = MAX(room, MIN(2 * sink->room, LINES_MAX_BYTES));
-        sink->buffer = ns_realloc(sink->buffer, sink->room);
+    if (room > sink->buffer.room) {
+        sink->buffer.room = MAX(room,
+                                MIN(2 * sink->buffer.room, LINES_MAX_BYTES));
+        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
     }
 }
 
@@ -378,5 +385,5 @@ FlushFirst(Ns_LogSink sink)
 static bool
 IsGone(Ns_LogSink sink)
 {
-    return sink->isInLane && sink->hasSkipped;
+    return sink->reader.isInLane && sink->reader.hasSkipped;
 }

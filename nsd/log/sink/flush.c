@@ -44,15 +44,15 @@ NsFlushOut(Ns_LogSink sink)
 {
     if (sink->claims != NULL) {
         /* What an earlier process left goes first. */
-        errno = sink->failure != 0 ? sink->failure : EAGAIN;
+        errno = sink->failing.reason != 0 ? sink->failing.reason : EAGAIN;
         return false;
     }
     if (!MayTry(sink)) {
-        errno = sink->failure;
+        errno = sink->failing.reason;
         return false;
     }
-    if (sink->nBuffered > 0) {
-        if (sink->nWritten == 0) {
+    if (sink->buffer.nBuffered > 0) {
+        if (sink->buffer.nWritten == 0) {
             if (sink->typePtr->filePtr != NULL) {
                 sink->typePtr->filePtr->lookProc(sink);
             }
@@ -62,17 +62,17 @@ NsFlushOut(Ns_LogSink sink)
             return false;
         }
     } else {
-        sink->lastFlush = NsLogClock();
+        sink->buffer.lastFlush = NsLogClock();
     }
     CommitCursors(sink);
     CountDelivered(sink);
-    sink->nBuffered = sink->nWritten = 0;
-    sink->uncounted = NULL;
-    sink->nLines = 0;
-    atomic_store(&sink->nKept, 0);
-    sink->nRecords = 0;
-    sink->oldest = 0;
-    sink->isUrgent = false;
+    sink->buffer.nBuffered = sink->buffer.nWritten = 0;
+    sink->buffer.uncounted = NULL;
+    sink->buffer.nLines = 0;
+    atomic_store(&sink->turns.nKept, 0);
+    sink->buffer.nRecords = 0;
+    sink->buffer.oldest = 0;
+    sink->buffer.isUrgent = false;
     NsSinkFdReopenIfDue(sink);
     return true;
 }
@@ -83,9 +83,10 @@ NsFlushOut(Ns_LogSink sink)
 static bool
 MayTry(Ns_LogSink sink)
 {
-    return sink->failure == 0
-        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
-            && !(sink->typePtr->isRemote && atomic_load(&sink->mustStop)));
+    return sink->failing.reason == 0
+        || (NsSinkIsDue(sink->failing.retryAt, sink->failing.retryNanos)
+            && !(sink->typePtr->isRemote
+                 && atomic_load(&sink->sleep.mustStop)));
 }
 
 static bool
@@ -102,17 +103,18 @@ WriteOut(Ns_LogSink sink)
         NsDeliverFailed(sink, errno);
         return false;
     }
-    atomic_fetch_add(&sink->nWrites, 1);
-    sink->lastFlush = NsLogClock();
-    span = sink->lastFlush - start;
-    atomic_fetch_add(&sink->writeNanos, MAX(span, 0));
-    if (span > atomic_load(&sink->longestWrite)) {
-        atomic_store(&sink->longestWrite, span);
+    atomic_fetch_add(&sink->counts.nWrites, 1);
+    sink->buffer.lastFlush = NsLogClock();
+    span = sink->buffer.lastFlush - start;
+    atomic_fetch_add(&sink->counts.writeNanos, MAX(span, 0));
+    if (span > atomic_load(&sink->counts.longestWrite)) {
+        atomic_store(&sink->counts.longestWrite, span);
     }
     if (sink->settings.sync == NS_SYNC_BATCH) {
         (void) NsDeliverSync(sink);
-    } else if (sink->settings.sync == NS_SYNC_TIME && sink->syncDue == 0) {
-        sink->syncDue = start + sink->settings.syncNanos;
+    } else if (sink->settings.sync == NS_SYNC_TIME
+               && sink->buffer.syncDue == 0) {
+        sink->buffer.syncDue = start + sink->settings.syncNanos;
     }
     return true;
 }
@@ -126,8 +128,8 @@ NoteReturn(Ns_LogSink sink, bool isOk)
     int     reason = errno;
     int64_t told;
 
-    atomic_store(&sink->busySince, 0);
-    told = atomic_exchange(&sink->stallTold, 0);
+    atomic_store(&sink->counts.busySince, 0);
+    told = atomic_exchange(&sink->counts.stallTold, 0);
     if (unlikely(told != 0) && isOk) {
         Ns_Log(Notice,
                "log: sink '%s': '%s' takes lines again, after %.3f "
@@ -145,18 +147,21 @@ NoteReturn(Ns_LogSink sink, bool isOk)
 static bool
 WriteAll(Ns_LogSink sink, int64_t start)
 {
-    while (sink->nWritten < sink->nBuffered) {
+    while (sink->buffer.nWritten < sink->buffer.nBuffered) {
         ssize_t n;
 
-        atomic_store(&sink->busySince, start != 0 ? start : NsLogClock());
+        atomic_store(&sink->counts.busySince,
+                     start != 0 ? start : NsLogClock());
         start = 0;
-        n = sink->typePtr->writeProc(sink, sink->buffer + sink->nWritten,
-                                     sink->nBuffered - sink->nWritten);
+        n = sink->typePtr->writeProc(sink,
+                                     sink->buffer.bytes + sink->buffer.nWritten,
+                                     sink->buffer.nBuffered
+                                         - sink->buffer.nWritten);
 
         if (n > 0) {
-            sink->nWritten += (size_t) n;
-            sink->fileBytes += (uint64_t) n;
-            atomic_fetch_add(&sink->nBytes, (uint64_t) n);
+            sink->buffer.nWritten += (size_t) n;
+            sink->target.fileBytes += (uint64_t) n;
+            atomic_fetch_add(&sink->counts.nBytes, (uint64_t) n);
         } else if (n == 0 || errno != EINTR) {
             errno = n == 0 ? EIO : errno;
             return false;
@@ -169,7 +174,7 @@ WriteAll(Ns_LogSink sink, int64_t start)
 static void
 NoteIntent(Ns_LogSink sink)
 {
-    NsRingSink *slotPtr = sink->slotPtr;
+    NsRingSink *slotPtr = sink->reader.slotPtr;
     uint64_t    offset, inode;
 
     if (slotPtr == NULL || sink->typePtr->whereProc == NULL
@@ -183,19 +188,21 @@ NoteIntent(Ns_LogSink sink)
     }
     slotPtr->offset = offset;
     slotPtr->inode = inode;
-    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         atomic_store_explicit(&lanePtr->cursorPtr->ahead,
                               NsPlacePosition(&lanePtr->place),
                               memory_order_relaxed);
     }
-    slotPtr->spillAhead = sink->spillPtr == NULL ? 0 : sink->spillPtr->read;
-    slotPtr->length = sink->nBuffered;
+    slotPtr->spillAhead = sink->loan.spillPtr == NULL
+        ? 0
+        : sink->loan.spillPtr->read;
+    slotPtr->length = sink->buffer.nBuffered;
     slotPtr->checksum = (uint32_t)
-        NsRingSumOfEnds(sink->buffer,
-                        sink->buffer + sink->nBuffered
-                            - MIN(sink->nBuffered, NS_RING_END),
-                        sink->nBuffered);
+        NsRingSumOfEnds(sink->buffer.bytes,
+                        sink->buffer.bytes + sink->buffer.nBuffered
+                            - MIN(sink->buffer.nBuffered, NS_RING_END),
+                        sink->buffer.nBuffered);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
     NsSinkSpillNoteSlot(sink);
@@ -208,7 +215,7 @@ NoteIntent(Ns_LogSink sink)
 static void
 CommitCursors(Ns_LogSink sink)
 {
-    NsRingSink *slotPtr = sink->slotPtr;
+    NsRingSink *slotPtr = sink->reader.slotPtr;
 
     if (slotPtr == NULL) {
         return;
@@ -217,7 +224,7 @@ CommitCursors(Ns_LogSink sink)
         atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
                               memory_order_release);
     }
-    for (NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+    for (NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         NsRingCursor *cursorPtr = lanePtr->cursorPtr;
         uint64_t      old = atomic_load(&cursorPtr->done);
@@ -229,18 +236,18 @@ CommitCursors(Ns_LogSink sink)
         atomic_store(&cursorPtr->done, new);
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
-            && sink->ringPtr == NsSinkRing()) {
-            NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
+            && sink->reader.ringPtr == NsSinkRing()) {
+            NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
         }
     }
     NsSinkSpillWritten(sink);
     atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
     NsSinkForgetUpTo(sink);
     NsSinkEndSpill(sink);
-    NsRingSetMissing(slotPtr, sink->gap.n);
-    sink->firstMoved = NULL;
-    sink->nToldLost = 0;
-    sink->nAtRisk = 0;
+    NsRingSetMissing(slotPtr, sink->loan.gap.n);
+    sink->reader.firstMoved = NULL;
+    sink->loan.nToldLost = 0;
+    sink->loan.nAtRisk = 0;
 }
 
 bool
@@ -249,8 +256,8 @@ NsDeliverSync(Ns_LogSink sink)
     bool isOk;
     int  reason;
 
-    sink->syncDue = 0;
-    if (sink->isClosed) {
+    sink->buffer.syncDue = 0;
+    if (sink->target.isClosed) {
         errno = EBADF;
         return false;
     }
@@ -259,8 +266,8 @@ NsDeliverSync(Ns_LogSink sink)
         errno = ENOTSUP;
         return sink->typePtr->isDatabase;
     }
-    atomic_fetch_add(&sink->nSyncs, 1);
-    atomic_store(&sink->busySince, NsLogClock());
+    atomic_fetch_add(&sink->counts.nSyncs, 1);
+    atomic_store(&sink->counts.busySince, NsLogClock());
     NsBoundLend(sink);
     isOk = sink->typePtr->syncProc(sink);
     reason = errno;
@@ -269,7 +276,7 @@ NsDeliverSync(Ns_LogSink sink)
     if (!isOk) {
         NoteUnsafe(sink, reason);
     }
-    sink->isSyncFailing = !isOk;
+    sink->target.isSyncFailing = !isOk;
     errno = reason;
     return isOk;
 }
@@ -280,8 +287,8 @@ NsDeliverSync(Ns_LogSink sink)
 static void
 NoteUnsafe(Ns_LogSink sink, int reason)
 {
-    atomic_fetch_add(&sink->nErrors, 1);
-    if (!sink->isSyncFailing) {
+    atomic_fetch_add(&sink->counts.nErrors, 1);
+    if (!sink->target.isSyncFailing) {
         Ns_Log(Error,
                "log: sink '%s': sync of '%s' failed: '%s'; what was "
                "written may be lost when the machine loses power",
@@ -295,29 +302,32 @@ NoteUnsafe(Ns_LogSink sink, int reason)
 void
 NsDeliverFailed(Ns_LogSink sink, int reason)
 {
-    atomic_fetch_add(&sink->nErrors, 1);
-    if (sink->failure == 0) {
-        atomic_store(&sink->failedSince, NsLogClock());
-        sink->retryNanos = RETRY_NANOS;
+    atomic_fetch_add(&sink->counts.nErrors, 1);
+    if (sink->failing.reason == 0) {
+        atomic_store(&sink->failing.since, NsLogClock());
+        sink->failing.retryNanos = RETRY_NANOS;
         NsDeliverTell(sink, Error,
                       "log: sink '%s': writing to '%s' failed: "
                       "'%s'; trying again",
                       sink->name, NsSinkFile(sink),
-                      sink->complaint[0] != '\0' ? sink->complaint
-                                                 : strerror(reason));
+                      sink->failing.complaint[0] != '\0'
+                          ? sink->failing.complaint
+                          : strerror(reason));
     } else if (sink->typePtr->isDatabase) {
-        sink->retryNanos = MIN(2 * sink->retryNanos, MAX_RETRY_NANOS);
+        sink->failing.retryNanos = MIN(2 * sink->failing.retryNanos,
+                                       MAX_RETRY_NANOS);
     }
-    sink->retryAt = NsLogClock() + sink->retryNanos;
-    sink->failure = reason;
+    sink->failing.retryAt = NsLogClock() + sink->failing.retryNanos;
+    sink->failing.reason = reason;
     errno = reason;
 }
 
 void
 NsDeliverRefused(Ns_LogSink sink, const char *reason)
 {
-    if (sink->nRefused++ == 0) {
-        snprintf(sink->refusal, sizeof(sink->refusal), "%s", reason);
+    if (sink->refusals.nRefused++ == 0) {
+        snprintf(sink->refusals.text, sizeof(sink->refusals.text), "%s",
+                 reason);
     }
 }
 
@@ -327,26 +337,27 @@ NsDeliverRefused(Ns_LogSink sink, const char *reason)
 static void
 CountDelivered(Ns_LogSink sink)
 {
-    uint64_t nRefused = MIN(sink->nRefused, sink->nRecords);
+    uint64_t nRefused = MIN(sink->refusals.nRefused, sink->buffer.nRecords);
     int64_t  now;
 
-    atomic_fetch_add(&sink->nRejected, nRefused);
-    atomic_fetch_add(&sink->nDelivered, sink->nRecords - nRefused);
-    sink->nUnreported += nRefused;
-    sink->nRefused = 0;
-    if (likely(sink->nUnreported == 0) || !NsSinkIsInTable(sink)) {
+    atomic_fetch_add(&sink->counts.nRejected, nRefused);
+    atomic_fetch_add(&sink->counts.nDelivered,
+                     sink->buffer.nRecords - nRefused);
+    sink->refusals.nUnreported += nRefused;
+    sink->refusals.nRefused = 0;
+    if (likely(sink->refusals.nUnreported == 0) || !NsSinkIsInTable(sink)) {
         return;
     }
     now = NsLogClock();
-    if (sink->refusalReported == 0
-        || now - sink->refusalReported >= REPORT_NANOS) {
+    if (sink->refusals.reported == 0
+        || now - sink->refusals.reported >= REPORT_NANOS) {
         NsDeliverTell(sink, Error,
                       "log: sink '%s': '%s' refused %" PRIu64
                       " rows, which are dropped: '%s'",
-                      sink->name, NsSinkFile(sink), sink->nUnreported,
-                      sink->refusal);
-        sink->nUnreported = 0;
-        sink->refusalReported = now;
+                      sink->name, NsSinkFile(sink), sink->refusals.nUnreported,
+                      sink->refusals.text);
+        sink->refusals.nUnreported = 0;
+        sink->refusals.reported = now;
     }
 }
 

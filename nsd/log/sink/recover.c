@@ -146,7 +146,7 @@ NsRecoverLate(void)
     NsSinkEnter();
     for (int i = 0; late.n > 0 && (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkLock(sink);
-        if (!atomic_load(&sink->isRemoved) && !sink->isClosed) {
+        if (!atomic_load(&sink->isRemoved) && !sink->target.isClosed) {
             Claim(sink);
         }
         NsSinkUnlock(sink);
@@ -352,7 +352,7 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
                "written: '%s'; %s",
                sink->name,
                (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
-               strerror(sink->failure),
+               strerror(sink->failing.reason),
                getsThread ? "trying again" : "the next start tries again");
         if (!getsThread) {
             NsRecoverDropClaims(sink);
@@ -385,16 +385,16 @@ NsRecoverClaims(Ns_LogSink sink)
         return true;
     }
     NsSinkLock(sink);
-    isOk = sink->failure == 0
-        || (NsSinkIsDue(sink->retryAt, sink->retryNanos)
-            && !atomic_load(&sink->mustStop));
+    isOk = sink->failing.reason == 0
+        || (NsSinkIsDue(sink->failing.retryAt, sink->failing.retryNanos)
+            && !atomic_load(&sink->sleep.mustStop));
     NsSinkUnlock(sink);
     while (isOk && claimPtr != NULL) {
         isOk = WriteClaim(sink, claimPtr);
         NsSinkLock(sink);
         if (isOk) {
             DropFirstClaim(sink);
-            sink->retryAt = 0;
+            sink->failing.retryAt = 0;
             /* The file may have been rolled. */
             isOk = sink->typePtr->filePtr == NULL || NsSinkFdReopen(sink);
         }
@@ -439,7 +439,7 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
         EndWriter(&writer);
     } else if (reason == NS_SINK_COMPLAINS) {
         NsSinkLock(sink);
-        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+        snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
                  NsSinkReason(reason));
         NsSinkUnlock(sink);
         reason = EIO;
@@ -459,7 +459,7 @@ MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
 {
     NsSinkSpec spec = {.name = sink->name,
                        .type = sink->typePtr->name,
-                       .file = sink->file,
+                       .file = sink->target.file,
                        .values = sink->values,
                        .settings = sink->settings};
     Ns_LogSink writer = NULL;
@@ -469,7 +469,7 @@ MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
         && !STREQ(slotPtr->file, spec.file)) {
         spec.file = slotPtr->file;
         writer = NsSinkMake(&spec);
-        spec.file = sink->file;
+        spec.file = sink->target.file;
         if (writer == NULL && errno != ENOENT && errno != ENOTDIR
             && errno != EACCES) {
             return NULL;
@@ -493,21 +493,26 @@ EndWriter(Ns_LogSink *writerPtr)
 static void
 AddCounts(Ns_LogSink to, Ns_LogSink from)
 {
-    uint64_t nDone = atomic_load(&from->nDelivered)
-        + atomic_load(&from->nIgnored) + atomic_load(&from->nDamaged)
-        + atomic_load(&from->nRejected);
+    uint64_t nDone = atomic_load(&from->counts.nDelivered)
+        + atomic_load(&from->counts.nIgnored)
+        + atomic_load(&from->counts.nDamaged)
+        + atomic_load(&from->counts.nRejected);
 
-    atomic_fetch_add(&to->nRecovered, nDone);
-    atomic_fetch_add(&to->nDelivered, atomic_load(&from->nDelivered));
-    atomic_fetch_add(&to->nIgnored, atomic_load(&from->nIgnored));
-    atomic_fetch_add(&to->nDamaged, atomic_load(&from->nDamaged));
-    atomic_fetch_add(&to->nRejected, atomic_load(&from->nRejected));
-    atomic_fetch_add(&to->nBytes, atomic_load(&from->nBytes));
-    atomic_fetch_add(&to->nWrites, atomic_load(&from->nWrites));
-    atomic_fetch_add(&to->writeNanos, atomic_load(&from->writeNanos));
-    to->nUnreported += from->nUnreported;
-    memcpy(to->refusal, from->refusal, sizeof(to->refusal));
-    memcpy(to->complaint, from->complaint, sizeof(to->complaint));
+    atomic_fetch_add(&to->counts.nRecovered, nDone);
+    atomic_fetch_add(&to->counts.nDelivered,
+                     atomic_load(&from->counts.nDelivered));
+    atomic_fetch_add(&to->counts.nIgnored, atomic_load(&from->counts.nIgnored));
+    atomic_fetch_add(&to->counts.nDamaged, atomic_load(&from->counts.nDamaged));
+    atomic_fetch_add(&to->counts.nRejected,
+                     atomic_load(&from->counts.nRejected));
+    atomic_fetch_add(&to->counts.nBytes, atomic_load(&from->counts.nBytes));
+    atomic_fetch_add(&to->counts.nWrites, atomic_load(&from->counts.nWrites));
+    atomic_fetch_add(&to->counts.writeNanos,
+                     atomic_load(&from->counts.writeNanos));
+    to->refusals.nUnreported += from->refusals.nUnreported;
+    memcpy(to->refusals.text, from->refusals.text, sizeof(to->refusals.text));
+    memcpy(to->failing.complaint, from->failing.complaint,
+           sizeof(to->failing.complaint));
 }
 
 static void
@@ -541,7 +546,7 @@ CountClaimed(Ns_LogSink sink)
     for (const NsClaim *p = sink->claims; p != NULL; p = p->nextPtr) {
         n += NsLeftoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
     }
-    atomic_store(&sink->nClaimed, n);
+    atomic_store(&sink->counts.nClaimed, n);
 }
 
 /*
@@ -553,8 +558,9 @@ static bool
 RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     int      pid = (int) ringPtr->headerPtr->pid, reason;
-    uint64_t n = 0, before = atomic_load(&sink->nDelivered), nDamaged, nLeft;
-    bool     isDelivered;
+    uint64_t n = 0, before = atomic_load(&sink->counts.nDelivered), nDamaged,
+             nLeft;
+    bool isDelivered;
 
     MakeStreams(ringPtr, slotPtr);
     NsSinkLock(sink);
@@ -568,7 +574,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     NsSinkUnlock(sink);
     nLeft = NsLeftoverCountUnread(ringPtr, slotPtr);
     if (!isDelivered) {
-        n = atomic_load(&sink->nDelivered) - before;
+        n = atomic_load(&sink->counts.nDelivered) - before;
     } else if (nLeft == 0) {
         NsRingSinkUnname(slotPtr);
     }
@@ -578,7 +584,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
                "%d had not written",
                sink->name, n, pid);
     }
-    nDamaged = atomic_load(&sink->nDamaged);
+    nDamaged = atomic_load(&sink->counts.nDamaged);
     if (nDamaged > 0) {
         Ns_Log(Error,
                "log: sink '%s': at least %" PRIu64 " records of process "
@@ -619,16 +625,16 @@ static bool
 AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     /* Behind them the file may have a hole, and the file system no room. */
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        atomic_store(&sink->lanes[i]->cursorPtr->ahead, 0);
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        atomic_store(&sink->reader.lanes[i]->cursorPtr->ahead, 0);
     }
     if (!sink->typePtr->settleProc(sink, ringPtr, slotPtr)) {
         return false;
     }
-    sink->hasSettled = true;
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        sink->lanes[i]->settled =
-            atomic_load(&sink->lanes[i]->cursorPtr->ahead);
+    sink->reader.hasSettled = true;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        sink->reader.lanes[i]->settled =
+            atomic_load(&sink->reader.lanes[i]->cursorPtr->ahead);
     }
     return true;
 }
@@ -690,10 +696,10 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     NsMerge merge = {NULL, 0, 0};
     bool    isOk;
 
-    sink->ringPtr = ringPtr;
-    sink->slotPtr = slotPtr;
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        NsSinkLane *lanePtr = sink->lanes[i];
+    sink->reader.ringPtr = ringPtr;
+    sink->reader.slotPtr = slotPtr;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        NsSinkLane *lanePtr = sink->reader.lanes[i];
 
         if (!NsLeftoverOpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
             || lanePtr->stream == NULL) {
@@ -701,12 +707,12 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         }
     }
     isOk = NsSettleWrite(sink, nPtr);
-    sink->nTaken = 0;
+    sink->reader.nTaken = 0;
     isOk = isOk && NsSinkUnspill(sink);
-    *nPtr += sink->nTaken;
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        if (sink->lanes[i]->place.headPtr != NULL) {
-            NsMergeAdd(&merge, &sink->lanes[i]->place);
+    *nPtr += sink->reader.nTaken;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        if (sink->reader.lanes[i]->place.headPtr != NULL) {
+            NsMergeAdd(&merge, &sink->reader.lanes[i]->place);
         }
     }
     if (isOk && NsRingMissing(slotPtr) > 0) {
@@ -721,15 +727,15 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     if (isOk) {
         CountCutOff(sink);
     }
-    if (!isOk && sink->failure != 0) {
-        errno = sink->failure;
+    if (!isOk && sink->failing.reason != 0) {
+        errno = sink->failing.reason;
     }
     NsMergeFree(&merge);
-    if (sink->spillPtr != NULL) {
-        NsSpillClose(&sink->spillPtr);
+    if (sink->loan.spillPtr != NULL) {
+        NsSpillClose(&sink->loan.spillPtr);
     }
-    sink->ringPtr = NULL;
-    sink->slotPtr = NULL;
+    sink->reader.ringPtr = NULL;
+    sink->reader.slotPtr = NULL;
     return isOk;
 }
 
@@ -739,16 +745,16 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
 static void
 CountCutOff(Ns_LogSink sink)
 {
-    const NsRing *ringPtr = sink->ringPtr;
+    const NsRing *ringPtr = sink->reader.ringPtr;
 
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        const NsPlace *placePtr = &sink->lanes[i]->place;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        const NsPlace *placePtr = &sink->reader.lanes[i]->place;
 
         if (placePtr->isMoved
             && placePtr->offset
                 < atomic_load(&NsRingSegmentAt(ringPtr, placePtr->segment)
                                    ->committed)) {
-            atomic_fetch_add(&sink->nDamaged, 1);
+            atomic_fetch_add(&sink->counts.nDamaged, 1);
         }
     }
 }
@@ -766,7 +772,7 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
         if (isOk) {
             lanePtr->upTo = 0;
             NsSinkNoteMoved(sink, lanePtr);
-            NsPlaceAdvance(sink->ringPtr, placePtr);
+            NsPlaceAdvance(sink->reader.ringPtr, placePtr);
             if (placePtr->headPtr != NULL) {
                 NsMergeFirstMoved(mergePtr);
             } else {
@@ -786,8 +792,9 @@ DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
 {
     const NsPlace *placePtr = &lanePtr->place;
     uint64_t      *nextPtr = &lanePtr->nextSequence;
-    const void    *bytes = NsPlaceBytes(sink->ringPtr, placePtr, true,
-                                        &sink->scratch, &sink->scratchBytes);
+    const void    *bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, true,
+                                        &sink->buffer.scratch,
+                                        &sink->buffer.scratchBytes);
     Ns_LogRecord   record = {.stream = NsStreamName(lanePtr->stream),
                              .severity = placePtr->headPtr->severity,
                              .time = placePtr->headPtr->time,
@@ -796,11 +803,11 @@ DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
     uint64_t       sequence = placePtr->headPtr->sequence;
 
     if (bytes == NULL) {
-        atomic_fetch_add(&sink->nDamaged, 1);
+        atomic_fetch_add(&sink->counts.nDamaged, 1);
         return true;
     }
     if (*nextPtr != NS_PLACE_UNKNOWN && sequence > *nextPtr) {
-        atomic_fetch_add(&sink->nDamaged, sequence - *nextPtr);
+        atomic_fetch_add(&sink->counts.nDamaged, sequence - *nextPtr);
     }
     *nextPtr = sequence + 1;
     if (!NsDeliverRecord(sink, lanePtr->stream, &record)) {

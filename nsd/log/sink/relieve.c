@@ -69,13 +69,13 @@ NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
 void
 NsRelieveUseFloors(Ns_LogSink sink)
 {
-    if (!sink->hasFloors) {
+    if (!sink->loan.hasFloors) {
         return;
     }
-    sink->hasFloors = false;
-    sink->hasSkipped = true;
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        NsSinkLane *lanePtr = sink->lanes[i];
+    sink->loan.hasFloors = false;
+    sink->reader.hasSkipped = true;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        NsSinkLane *lanePtr = sink->reader.lanes[i];
         uint64_t    position = NsPlacePosition(&lanePtr->place);
 
         if (lanePtr->floor > position) {
@@ -84,7 +84,8 @@ NsRelieveUseFloors(Ns_LogSink sink)
                 : MAX(position, 1);
 
             NsLaneLockChains();
-            (void) NsPlaceOpen(sink->ringPtr, &lanePtr->place, lanePtr->floor);
+            (void) NsPlaceOpen(sink->reader.ringPtr, &lanePtr->place,
+                               lanePtr->floor);
             NsLaneUnlockChains();
             NsSinkSetUpTo(sink, lanePtr, upTo);
         }
@@ -105,24 +106,25 @@ SpillBuffer(Ns_LogSink sink)
     if (!HasLaneRecords(sink)) {
         return true;
     }
-    walk = (Walk){.sink = sink, .isSpilling = true, .nLanes = sink->nLanes};
+    walk = (Walk){
+        .sink = sink, .isSpilling = true, .nLanes = sink->reader.nLanes};
     walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
     for (uint32_t i = 0; i < walk.nLanes; i++) {
-        if (sink->lanes[i]->place.isMoved) {
+        if (sink->reader.lanes[i]->place.isMoved) {
             AddPlace(&walk, i);
         }
     }
     while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         NsRingRecord head = *placePtr->headPtr;
         uint64_t     start = NsPlacePosition(placePtr);
-        const void  *bytes = NsPlaceBytes(sink->ringPtr, placePtr, false,
+        const void  *bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, false,
                                           &walk.scratch, &walk.scratchBytes);
 
         if (start >= NsPlacePosition(&LaneOf(&walk, placePtr)->place)) {
             NsMergeFirstEnded(&walk.merge);
             continue;
         }
-        NsPlaceAdvance(sink->ringPtr, placePtr);
+        NsPlaceAdvance(sink->reader.ringPtr, placePtr);
         Spill(&walk, placePtr, start, &head, bytes, false);
         if (placePtr->headPtr != NULL) {
             NsMergeFirstMoved(&walk.merge);
@@ -130,19 +132,19 @@ SpillBuffer(Ns_LogSink sink)
             NsMergeFirstEnded(&walk.merge);
         }
     }
-    isOk = NsSpillWrite(sink->spillPtr, true);
+    isOk = NsSpillWrite(sink->loan.spillPtr, true);
     if (isOk) {
-        for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
-             lanePtr = lanePtr->nextMovedPtr) {
+        for (const NsSinkLane *lanePtr = sink->reader.firstMoved;
+             lanePtr != NULL; lanePtr = lanePtr->nextMovedPtr) {
             uint64_t position = NsPlacePosition(&lanePtr->place);
 
             if (position > atomic_load(&lanePtr->cursorPtr->done)) {
                 atomic_store(&lanePtr->cursorPtr->done, position);
-                NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
+                NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
             }
         }
     }
-    atomic_store(&sink->spillFailure, isOk ? 0 : errno);
+    atomic_store(&sink->counts.spillFailure, isOk ? 0 : errno);
     NsSinkNoteSpill(sink);
     EndWalk(&walk);
     return isOk;
@@ -151,7 +153,7 @@ SpillBuffer(Ns_LogSink sink)
 static bool
 HasLaneRecords(Ns_LogSink sink)
 {
-    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         if (NsPlacePosition(&lanePtr->place)
             > atomic_load(&lanePtr->cursorPtr->done)) {
@@ -180,13 +182,13 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 
         if ((ahead > 0 && ahead < NS_STAMP_SECOND)
             || (isSpilling
-                && NsSpillBytes(sink->spillPtr) + placePtr->headPtr->total
+                && NsSpillBytes(sink->loan.spillPtr) + placePtr->headPtr->total
                         + sizeof(NsSpillFrame)
-                    > atomic_load(&sink->maxSpill))) {
+                    > atomic_load(&sink->limits.maxSpill))) {
             break;
         }
         PassFirst(&walk);
-        if (isSpilling && sink->spillPtr->nOut >= BATCH_BYTES) {
+        if (isSpilling && sink->loan.spillPtr->nOut >= BATCH_BYTES) {
             isOk = Commit(&walk);
         }
     }
@@ -202,23 +204,23 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 static void
 BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 {
-    NsRing *ringPtr = sink->ringPtr;
+    NsRing *ringPtr = sink->reader.ringPtr;
 
     NsSinkMeetLanes(sink);
     *walkPtr = (Walk){
-        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->nLanes};
+        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->reader.nLanes};
     walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
-    if (isSpilling && sink->gap.n > 0) {
+    if (isSpilling && sink->loan.gap.n > 0) {
         const NsSpillFrame frame = {.record = {.kind = NS_SPILL_NOTE,
-                                               .length = sizeof(sink->gap),
-                                               .time = sink->gap.last}};
+                                               .length = sizeof(sink->loan.gap),
+                                               .time = sink->loan.gap.last}};
 
         /* What follows comes after it. */
-        NsSpillAdd(sink->spillPtr, &frame, &sink->gap);
+        NsSpillAdd(sink->loan.spillPtr, &frame, &sink->loan.gap);
     }
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         NsPlace          *placePtr = &walkPtr->places[i];
-        const NsSinkLane *lanePtr = sink->lanes[i];
+        const NsSinkLane *lanePtr = sink->reader.lanes[i];
         uint32_t          lane = lanePtr->place.lane;
         uint64_t          done = atomic_load(&lanePtr->cursorPtr->done);
 
@@ -257,14 +259,14 @@ AddPlace(Walk *walkPtr, uint32_t i)
 {
     Ns_LogSink        sink = walkPtr->sink;
     NsPlace          *placePtr = &walkPtr->places[i];
-    const NsSinkLane *lanePtr = sink->lanes[i];
+    const NsSinkLane *lanePtr = sink->reader.lanes[i];
 
     placePtr->lane = lanePtr->place.lane;
     NsLaneLockChains();
-    (void) NsPlaceOpen(sink->ringPtr, placePtr,
+    (void) NsPlaceOpen(sink->reader.ringPtr, placePtr,
                        atomic_load(&lanePtr->cursorPtr->done));
     NsLaneUnlockChains();
-    if (NsPlaceHead(sink->ringPtr, placePtr) != NULL) {
+    if (NsPlaceHead(sink->reader.ringPtr, placePtr) != NULL) {
         NsMergeAdd(&walkPtr->merge, placePtr);
     }
 }
@@ -272,7 +274,7 @@ AddPlace(Walk *walkPtr, uint32_t i)
 static NsSinkLane *
 LaneOf(const Walk *walkPtr, const NsPlace *placePtr)
 {
-    return walkPtr->sink->lanes[placePtr - walkPtr->places];
+    return walkPtr->sink->reader.lanes[placePtr - walkPtr->places];
 }
 
 /*
@@ -293,11 +295,11 @@ PassFirst(Walk *walkPtr)
         .severity = head.severity,
         .time = head.time,
         .length = head.total,
-        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, false, &walkPtr->scratch,
-                              &walkPtr->scratchBytes)};
+        .bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, false,
+                              &walkPtr->scratch, &walkPtr->scratchBytes)};
 
     NsSinkNoteBegin(lanePtr, &head);
-    NsPlaceAdvance(sink->ringPtr, placePtr);
+    NsPlaceAdvance(sink->reader.ringPtr, placePtr);
     if (record.bytes == NULL) {
         walkPtr->nDamaged++;
     } else if (!NsSinkWantsRecord(sink, stream, &record)) {
@@ -332,7 +334,7 @@ Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
         frame.record.kind = NS_RING_WHOLE;
         frame.record.length = (uint32_t) headPtr->total;
         frame.record.pad = isJudged ? NS_SPILL_JUDGED : 0;
-        NsSpillAdd(walkPtr->sink->spillPtr, &frame, bytes);
+        NsSpillAdd(walkPtr->sink->loan.spillPtr, &frame, bytes);
     }
 }
 
@@ -345,45 +347,46 @@ static bool
 Commit(Walk *walkPtr)
 {
     Ns_LogSink  sink = walkPtr->sink;
-    NsRingSink *slotPtr = sink->slotPtr;
-    NsGap      *gapPtr = &sink->gap;
+    NsRingSink *slotPtr = sink->reader.slotPtr;
+    NsGap      *gapPtr = &sink->loan.gap;
 
     if (walkPtr->isSpilling) {
-        if (!NsSpillWrite(sink->spillPtr, false)) {
-            atomic_store(&sink->spillFailure, errno);
+        if (!NsSpillWrite(sink->loan.spillPtr, false)) {
+            atomic_store(&sink->counts.spillFailure, errno);
             return false;
         }
-        atomic_store(&sink->spillFailure, 0);
+        atomic_store(&sink->counts.spillFailure, 0);
         *gapPtr = (NsGap){0};
         NsSinkNoteSpill(sink);
     } else if (walkPtr->gap.n > 0) {
         gapPtr->first = gapPtr->n == 0 ? walkPtr->gap.first : gapPtr->first;
         gapPtr->last = walkPtr->gap.last;
         gapPtr->n += walkPtr->gap.n;
-        atomic_fetch_add(&sink->nFailed, walkPtr->gap.n);
-        atomic_fetch_add(&sink->nUntoldLost, walkPtr->gap.n);
+        atomic_fetch_add(&sink->counts.nFailed, walkPtr->gap.n);
+        atomic_fetch_add(&sink->keeper.nUntoldLost, walkPtr->gap.n);
     }
-    atomic_fetch_add(&sink->nIgnored, walkPtr->nIgnored);
-    atomic_fetch_add(&sink->nDamaged, walkPtr->nDamaged);
+    atomic_fetch_add(&sink->counts.nIgnored, walkPtr->nIgnored);
+    atomic_fetch_add(&sink->counts.nDamaged, walkPtr->nDamaged);
     walkPtr->nIgnored = walkPtr->nDamaged = 0;
     walkPtr->gap = (NsGap){0};
 
     if (HasLaneRecords(sink)) {
         /* They are in the buffer only. */
-        sink->nAtRisk = sink->nRecords;
+        sink->loan.nAtRisk = sink->buffer.nRecords;
     }
-    NsRingSetMissing(slotPtr, gapPtr->n + sink->nToldLost + sink->nAtRisk);
+    NsRingSetMissing(slotPtr,
+                     gapPtr->n + sink->loan.nToldLost + sink->loan.nAtRisk);
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         const NsPlace *placePtr = &walkPtr->places[i];
-        NsSinkLane    *lanePtr = sink->lanes[i];
+        NsSinkLane    *lanePtr = sink->reader.lanes[i];
         uint64_t       position = NsPlacePosition(placePtr);
 
         if (placePtr->segment != NS_RING_NONE
             && position > atomic_load(&lanePtr->cursorPtr->done)) {
             lanePtr->floor = position;
-            sink->hasFloors = true;
+            sink->loan.hasFloors = true;
             atomic_store(&lanePtr->cursorPtr->done, position);
-            NsSinkFreeLane(sink->ringPtr, lanePtr->place.lane);
+            NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
         }
     }
     return true;

@@ -101,7 +101,7 @@ bool
 NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
 {
     NsSinkSettings settings = sink->settings;
-    NsRingSink    *slotPtr = sink->slotPtr;
+    NsRingSink    *slotPtr = sink->reader.slotPtr;
     Region         region = {.fd = -1};
     Doubts         doubts = {0};
     bool           isOk = true;
@@ -167,9 +167,9 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
 static void
 AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
 {
-    NsSpill            *spillPtr = sink->spillPtr;
+    NsSpill            *spillPtr = sink->loan.spillPtr;
     const NsSpillFrame *headPtr;
-    uint64_t            ahead = atomic_load(&sink->slotPtr->spillAhead);
+    uint64_t            ahead = atomic_load(&sink->reader.slotPtr->spillAhead);
 
     while (spillPtr != NULL && spillPtr->read < ahead
            && (headPtr = NsSpillHead(spillPtr)) != NULL) {
@@ -194,15 +194,15 @@ Advance(Ns_LogSink sink, Doubts *doubtsPtr)
     NsMerge  merge = {NULL, 0, 0};
     NsPlace *placePtr;
 
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        if (IsInDoubt(sink->lanes[i])) {
-            NsMergeAdd(&merge, &sink->lanes[i]->place);
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        if (IsInDoubt(sink->reader.lanes[i])) {
+            NsMergeAdd(&merge, &sink->reader.lanes[i]->place);
         }
     }
     while ((placePtr = NsMergeFirst(&merge)) != NULL) {
         AddDoubt(doubtsPtr)->place = *placePtr;
         NsSinkNoteMoved(sink, NsSinkLaneOf(placePtr));
-        NsPlaceAdvance(sink->ringPtr, placePtr);
+        NsPlaceAdvance(sink->reader.ringPtr, placePtr);
         if (IsInDoubt(NsSinkLaneOf(placePtr))) {
             NsMergeFirstMoved(&merge);
         } else {
@@ -250,7 +250,7 @@ FreeDoubts(Doubts *doubtsPtr)
 static bool
 LoadRegion(Region *regionPtr, Ns_LogSink sink)
 {
-    const NsRingSink *slotPtr = sink->slotPtr;
+    const NsRingSink *slotPtr = sink->reader.slotPtr;
     struct stat       st;
     bool              isOk = true;
 
@@ -266,8 +266,8 @@ LoadRegion(Region *regionPtr, Ns_LogSink sink)
             MIN((uint64_t) st.st_size - slotPtr->offset, most);
         regionPtr->isEnd = slotPtr->offset + regionPtr->length
             == (uint64_t) st.st_size;
-        regionPtr->isOpen = sink->fd >= 0
-            && HasInode(sink->fd, slotPtr->inode, &st);
+        regionPtr->isOpen = sink->target.fd >= 0
+            && HasInode(sink->target.fd, slotPtr->inode, &st);
         regionPtr->bytes = ns_malloc(regionPtr->length);
         isOk = ReadAt(regionPtr->fd, regionPtr->bytes, regionPtr->length,
                       slotPtr->offset);
@@ -427,7 +427,7 @@ IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr)
 static void
 Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 {
-    bool isWhole = IsWholeBatch(regionPtr, sink->slotPtr);
+    bool isWhole = IsWholeBatch(regionPtr, sink->reader.slotPtr);
 
     for (size_t i = 0; i < doubtsPtr->n; i++) {
         size_t      length;
@@ -447,7 +447,7 @@ Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 static const char *
 FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
 {
-    int          format = sink->slotPtr->format;
+    int          format = sink->reader.slotPtr->format;
     Ns_LogStream stream;
     Ns_LogRecord record;
 
@@ -456,22 +456,24 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
         return NULL;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
-        record = NsUnitWithout(&record, &sink->ignored, &sink->reduced,
-                               &sink->reducedBytes);
+        record = NsUnitWithout(&record, &sink->ignored, &sink->buffer.reduced,
+                               &sink->buffer.reducedBytes);
     }
     if (format < 0 || format >= NS_LOG_NFORMATS) {
         format = NS_LOG_NATIVE;
     }
     for (;;) {
-        size_t room = sink->room - sink->nBuffered;
+        size_t room = sink->buffer.room - sink->buffer.nBuffered;
 
         *lengthPtr = NsStreamFormat(stream, format, &record,
-                                    sink->buffer + sink->nBuffered, room);
+                                    sink->buffer.bytes + sink->buffer.nBuffered,
+                                    room);
         if (*lengthPtr <= room) {
-            return *lengthPtr > 0 ? sink->buffer + sink->nBuffered : NULL;
+            return *lengthPtr > 0 ? sink->buffer.bytes + sink->buffer.nBuffered
+                                  : NULL;
         }
-        sink->room = 2 * (sink->nBuffered + *lengthPtr);
-        sink->buffer = ns_realloc(sink->buffer, sink->room);
+        sink->buffer.room = 2 * (sink->buffer.nBuffered + *lengthPtr);
+        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
     }
 }
 
@@ -484,9 +486,8 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
 {
     const NsPlace      *placePtr = &doubtPtr->place;
     const NsSpillFrame *framePtr = doubtPtr->framePtr;
-    const char         *name = NsRingStreamOf(sink->ringPtr,
-                                      framePtr != NULL ? framePtr->record.lane
-                                                               : placePtr->lane);
+    uint32_t lane = framePtr != NULL ? framePtr->record.lane : placePtr->lane;
+    const char *name = NsRingStreamOf(sink->reader.ringPtr, lane);
 
     *streamPtr = NsStreamFind(name);
     if (framePtr != NULL) {
@@ -502,8 +503,9 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
         .stream = name,
         .severity = placePtr->headPtr->severity,
         .time = placePtr->headPtr->time,
-        .bytes = NsPlaceBytes(sink->ringPtr, placePtr, true, &sink->scratch,
-                              &sink->scratchBytes),
+        .bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, true,
+                              &sink->buffer.scratch,
+                              &sink->buffer.scratchBytes),
         .length = placePtr->headPtr->total};
     return *streamPtr != NULL && recordPtr->bytes != NULL;
 }
@@ -631,18 +633,18 @@ static void
 PutRaw(Ns_LogSink sink, const char *bytes, size_t length)
 {
     /* They may stand behind the buffered ones already. */
-    if (sink->room < sink->nBuffered + length) {
+    if (sink->buffer.room < sink->buffer.nBuffered + length) {
         char *copy = ns_malloc(length);
 
         memcpy(copy, bytes, length);
-        sink->room = sink->nBuffered + length;
-        sink->buffer = ns_realloc(sink->buffer, sink->room);
-        memcpy(sink->buffer + sink->nBuffered, copy, length);
+        sink->buffer.room = sink->buffer.nBuffered + length;
+        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
+        memcpy(sink->buffer.bytes + sink->buffer.nBuffered, copy, length);
         ns_free(copy);
     } else {
-        memmove(sink->buffer + sink->nBuffered, bytes, length);
+        memmove(sink->buffer.bytes + sink->buffer.nBuffered, bytes, length);
     }
-    sink->nBuffered += length;
+    sink->buffer.nBuffered += length;
 }
 
 /*
@@ -656,12 +658,12 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
         Ns_LogStream stream;
         Ns_LogRecord record;
 
-        atomic_fetch_add(&sink->nRecovered, 1);
+        atomic_fetch_add(&sink->counts.nRecovered, 1);
         if (doubtPtr->isThere) {
             /* Delivered when the cursors are right. */
-            sink->nRecords++;
+            sink->buffer.nRecords++;
         } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
-            atomic_fetch_add(&sink->nDamaged, 1);
+            atomic_fetch_add(&sink->counts.nDamaged, 1);
         } else if (NsDeliverRecord(sink, stream, &record)) {
             (*nPtr)++;
         } else {

@@ -251,7 +251,7 @@ Remove(Ns_LogSink sink)
     NsSinkLock(sink);
     (void) NsDeliverFlush(sink);
     sink->typePtr->closeProc(sink);
-    sink->isClosed = true;
+    sink->target.isClosed = true;
     NsRecoverDropClaims(sink);
     NsSinkUnlock(sink);
     Ns_MutexLock(&nsSinksLock);
@@ -269,11 +269,11 @@ DetachLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&nsSinksLock);
     NsSinkLeaveToNobody(sink);
-    if (sink->slotPtr != NULL) {
+    if (sink->reader.slotPtr != NULL) {
         NsSinkLock(sink);
         NsSinkDropSpill(sink);
         NsSinkUnlock(sink);
-        NsRingSinkUnname(sink->slotPtr);
+        NsRingSinkUnname(sink->reader.slotPtr);
     }
     NsSinkLeaveAll(sink);
     NsSinkLock(sink);
@@ -494,13 +494,13 @@ NsSinkFinish(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
-            sink->retryAt = 0;
+            sink->failing.retryAt = 0;
             NsSinkPass(sink, 0);
-            if (NsDeliverFlush(sink) && sink->nBuffered > 0) {
+            if (NsDeliverFlush(sink) && sink->buffer.nBuffered > 0) {
                 /* A note that writing works again. */
                 (void) NsDeliverFlush(sink);
             }
-            if (sink->syncDue != 0) {
+            if (sink->buffer.syncDue != 0) {
                 (void) NsDeliverSync(sink);
             }
             NsSinkUnlock(sink);
@@ -554,7 +554,7 @@ IsFailing(Ns_LogSink sink)
     bool isFailing = false;
 
     if (NsSinkTryLock(sink)) {
-        isFailing = sink->failure != 0;
+        isFailing = sink->failing.reason != 0;
         NsSinkUnlock(sink);
     }
     return isFailing;
@@ -629,15 +629,15 @@ AttachLocked(Ns_LogSink sink)
     NsRingSetMissing(slotPtr, 0);
     atomic_store(&slotPtr->intent, NS_RING_IDLE);
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
-             sink->file != NULL ? sink->file : "");
+             sink->target.file != NULL ? sink->target.file : "");
     snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
     snprintf(slotPtr->table, sizeof(slotPtr->table), "%s", NsSinkTableOf(sink));
-    sink->ringPtr = ringPtr;
-    sink->slotPtr = slotPtr;
+    sink->reader.ringPtr = ringPtr;
+    sink->reader.slotPtr = slotPtr;
     NsSinkNoteSettings(sink);
     if (!NsSinkJoinLanes(sink)) {
-        sink->ringPtr = NULL;
-        sink->slotPtr = NULL;
+        sink->reader.ringPtr = NULL;
+        sink->reader.slotPtr = NULL;
         return false;
     }
     if (!sink->typePtr->isPassing) {

@@ -35,7 +35,7 @@ NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
     streamPtr->baseIgnored = NsStreamIgnored(stream);
     streamPtr->newestLane = NS_RING_NONE;
     atomic_store(&streamPtr->rank, -1);
-    if (sink->slotPtr != NULL && !JoinLanes(sink, streamPtr)) {
+    if (sink->reader.slotPtr != NULL && !JoinLanes(sink, streamPtr)) {
         ns_free(streamPtr);
         return false;
     }
@@ -56,7 +56,8 @@ NsSinkJoinLanes(Ns_LogSink sink)
     NsAssertLocked(&nsSinksLock);
     for (streamPtr = sink->firstStream; streamPtr != NULL;
          streamPtr = streamPtr->nextPtr) {
-        if (NsRingRank(sink->ringPtr, (uint32_t) streamPtr->index, NULL) < 0) {
+        if (NsRingRank(sink->reader.ringPtr, (uint32_t) streamPtr->index, NULL)
+            < 0) {
             return false;
         }
     }
@@ -73,7 +74,7 @@ NsSinkJoinLanes(Ns_LogSink sink)
 static bool
 JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
 {
-    NsRing  *ringPtr = sink->ringPtr;
+    NsRing  *ringPtr = sink->reader.ringPtr;
     uint32_t index = (uint32_t) streamPtr->index, lane;
     int      rank = NsRingRank(ringPtr, index, NULL);
 
@@ -91,7 +92,7 @@ JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
     }
     /* From now on others free nothing, so that the ends found below stay. */
     atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank],
-                 (unsigned short) (sink->slotPtr - ringPtr->sinks + 1));
+                 (unsigned short) (sink->reader.slotPtr - ringPtr->sinks + 1));
     streamPtr->newestLane = NsRingNewestLane(ringPtr, index);
     AddLanes(sink, NsStreamAt(streamPtr->index), streamPtr->newestLane,
              NS_RING_NONE, rank);
@@ -117,7 +118,7 @@ JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
 void
 NsSinkLeaveAll(Ns_LogSink sink)
 {
-    NsRing       *ringPtr = sink->ringPtr;
+    NsRing       *ringPtr = sink->reader.ringPtr;
     NsSinkStream *streamPtr = sink->firstStream;
 
     NsAssertLocked(&nsSinksLock);
@@ -142,7 +143,7 @@ NsSinkMeetLanes(Ns_LogSink sink)
     NsSinkStream *streamPtr = sink->firstStream;
 
     for (; streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
-        uint32_t newest = NsRingNewestLane(sink->ringPtr,
+        uint32_t newest = NsRingNewestLane(sink->reader.ringPtr,
                                            (uint32_t) streamPtr->index);
         int      rank = atomic_load(&streamPtr->rank);
 
@@ -161,7 +162,7 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 
     NsAssert(ringPtr != NsSinkRing());
     NsSinkFreeLanes(sink);
-    sink->ringPtr = ringPtr;
+    sink->reader.ringPtr = ringPtr;
     for (uint32_t i = 0; i < nStreams; i++) {
         int      rank = NsRingRank(ringPtr, i, slotPtr);
         uint32_t newest = NsRingNewestLane(ringPtr, i);
@@ -176,7 +177,7 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
                      newest, NS_RING_NONE, rank);
         }
     }
-    sink->ringPtr = NULL;
+    sink->reader.ringPtr = NULL;
 }
 
 /*
@@ -186,7 +187,8 @@ static void
 AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest, uint32_t before,
          int rank)
 {
-    for (; newest != before; newest = NsRingOlderLane(sink->ringPtr, newest)) {
+    for (; newest != before;
+         newest = NsRingOlderLane(sink->reader.ringPtr, newest)) {
         NsAssert(newest != NS_RING_NONE);
         (void) AddLane(sink, stream, newest, rank);
     }
@@ -201,20 +203,21 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
 
     lanePtr->place.lane = lane;
     lanePtr->place.segment = NS_RING_NONE;
-    lanePtr->cursorPtr = NsRingCursorAt(sink->ringPtr, lane, rank);
+    lanePtr->cursorPtr = NsRingCursorAt(sink->reader.ringPtr, lane, rank);
     lanePtr->stream = stream;
     lanePtr->nextSequence = NS_PLACE_UNKNOWN;
-    if (sink->nLanes == sink->roomLanes) {
-        sink->roomLanes = MAX(2 * sink->roomLanes, 4);
-        sink->lanes = ns_realloc(sink->lanes,
-                                 sink->roomLanes * sizeof(*sink->lanes));
+    if (sink->reader.nLanes == sink->reader.roomLanes) {
+        sink->reader.roomLanes = MAX(2 * sink->reader.roomLanes, 4);
+        sink->reader.lanes = ns_realloc(sink->reader.lanes,
+                                        sink->reader.roomLanes
+                                            * sizeof(*sink->reader.lanes));
     }
-    if (sink->nLanes == 0) {
-        Tcl_InitHashTable(&sink->laneTable, TCL_ONE_WORD_KEYS);
+    if (sink->reader.nLanes == 0) {
+        Tcl_InitHashTable(&sink->reader.laneTable, TCL_ONE_WORD_KEYS);
     }
-    sink->lanes[sink->nLanes++] = lanePtr;
-    entryPtr = Tcl_CreateHashEntry(&sink->laneTable, (char *) (uintptr_t) lane,
-                                   &isNew);
+    sink->reader.lanes[sink->reader.nLanes++] = lanePtr;
+    entryPtr = Tcl_CreateHashEntry(&sink->reader.laneTable,
+                                   (char *) (uintptr_t) lane, &isNew);
     NsAssert(isNew);
     Tcl_SetHashValue(entryPtr, lanePtr);
     return lanePtr;
@@ -223,9 +226,9 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
 NsSinkLane *
 NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
 {
-    Tcl_HashEntry *entryPtr = sink->nLanes == 0
+    Tcl_HashEntry *entryPtr = sink->reader.nLanes == 0
         ? NULL
-        : Tcl_FindHashEntry(&sink->laneTable, (char *) (uintptr_t) lane);
+        : Tcl_FindHashEntry(&sink->reader.laneTable, (char *) (uintptr_t) lane);
 
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
 }
@@ -233,17 +236,18 @@ NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
 void
 NsSinkFreeLanes(Ns_LogSink sink)
 {
-    if (sink->nLanes > 0) {
-        Tcl_DeleteHashTable(&sink->laneTable);
+    if (sink->reader.nLanes > 0) {
+        Tcl_DeleteHashTable(&sink->reader.laneTable);
     }
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        ns_free(sink->lanes[i]);
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        ns_free(sink->reader.lanes[i]);
     }
-    ns_free(sink->lanes);
-    sink->lanes = NULL;
-    sink->nLanes = sink->roomLanes = 0;
-    sink->firstMoved = NULL;
-    sink->hasUpTo = sink->hasFloors = sink->hasSettled = false;
+    ns_free(sink->reader.lanes);
+    sink->reader.lanes = NULL;
+    sink->reader.nLanes = sink->reader.roomLanes = 0;
+    sink->reader.firstMoved = NULL;
+    sink->reader.hasUpTo = sink->loan.hasFloors = sink->reader.hasSettled =
+        false;
 }
 
 void

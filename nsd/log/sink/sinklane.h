@@ -87,8 +87,8 @@ NsSinkNoteMoved(Ns_LogSink sink, NsSinkLane *lanePtr)
 {
     if (!lanePtr->place.isMoved) {
         lanePtr->place.isMoved = true;
-        lanePtr->nextMovedPtr = sink->firstMoved;
-        sink->firstMoved = lanePtr;
+        lanePtr->nextMovedPtr = sink->reader.firstMoved;
+        sink->reader.firstMoved = lanePtr;
     }
 }
 
@@ -109,10 +109,10 @@ NsSinkPosition(const NsSinkLane *lanePtr)
 static inline void
 NsSinkForgetUpTo(Ns_LogSink sink)
 {
-    if (unlikely(sink->hasUpTo)) {
-        sink->hasUpTo = false;
-        for (uint32_t i = 0; i < sink->nLanes; i++) {
-            sink->lanes[i]->upTo = 0;
+    if (unlikely(sink->reader.hasUpTo)) {
+        sink->reader.hasUpTo = false;
+        for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+            sink->reader.lanes[i]->upTo = 0;
         }
     }
 }
@@ -120,7 +120,7 @@ NsSinkForgetUpTo(Ns_LogSink sink)
 static inline void
 NsSinkSetUpTo(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t position)
 {
-    sink->hasUpTo = true;
+    sink->reader.hasUpTo = true;
     lanePtr->upTo = position;
     NsSinkNoteMoved(sink, lanePtr);
 }

@@ -17,7 +17,8 @@
 #define TABLE "table" /* Option that the mapping notes. */
 
 /* Of the sink that this thread could not make. */
-static _Thread_local char complaint[sizeof(((Ns_LogSink) NULL)->complaint)];
+static _Thread_local char
+    complaint[sizeof(((Ns_LogSink) NULL)->failing.complaint)];
 
 static void SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
 static void FreeValues(Ns_LogSink sink);
@@ -33,22 +34,22 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     atomic_store(&sink->isAwaited, specPtr->isAwaited);
-    sink->file = ns_strcopy(specPtr->file);
+    sink->target.file = ns_strcopy(specPtr->file);
     SetValues(sink, specPtr);
-    sink->fd = -1;
+    sink->target.fd = -1;
     sink->nPatterns = specPtr->nStreams;
     sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
     for (int i = 0; i < specPtr->nStreams; i++) {
         sink->patterns[i] = ns_strdup(specPtr->streams[i]);
     }
     NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
-    NsMutexSetup(&sink->wakeLock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
-    NsMutexSetup(&sink->lendLock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
+    NsMutexSetup(&sink->sleep.lock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
+    NsMutexSetup(&sink->loan.lock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
     NsSinkApplySettings(sink, &specPtr->settings);
     if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
         int reason = errno;
 
-        snprintf(complaint, sizeof(complaint), "%s", sink->complaint);
+        snprintf(complaint, sizeof(complaint), "%s", sink->failing.complaint);
         NsSinkUnmake(&sink);
         errno = complaint[0] != '\0' ? NS_SINK_COMPLAINS : reason;
         return NULL;
@@ -136,11 +137,11 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
-    Ns_MutexDestroy(&sink->wakeLock);
-    Ns_MutexDestroy(&sink->lendLock);
-    Ns_CondDestroy(&sink->opDone);
+    Ns_MutexDestroy(&sink->sleep.lock);
+    Ns_MutexDestroy(&sink->loan.lock);
+    Ns_CondDestroy(&sink->sleep.opDone);
     FreeValues(sink);
-    ns_free(sink->file);
+    ns_free(sink->target.file);
     ns_free(sink->name);
     ns_free(sink);
 }
@@ -148,14 +149,14 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
 void
 NsSinkFreeWork(Ns_LogSink sink)
 {
-    ns_free(sink->buffer);
-    ns_free(sink->scratch);
-    ns_free(sink->reduced);
+    ns_free(sink->buffer.bytes);
+    ns_free(sink->buffer.scratch);
+    ns_free(sink->buffer.reduced);
     NsSinkFreeLanes(sink);
-    NsMergeFree(&sink->merge);
-    sink->buffer = sink->scratch = sink->reduced = NULL;
-    sink->room = sink->nBuffered = sink->nWritten = 0;
-    sink->scratchBytes = sink->reducedBytes = 0;
+    NsMergeFree(&sink->reader.merge);
+    sink->buffer.bytes = sink->buffer.scratch = sink->buffer.reduced = NULL;
+    sink->buffer.room = sink->buffer.nBuffered = sink->buffer.nWritten = 0;
+    sink->buffer.scratchBytes = sink->buffer.reducedBytes = 0;
 }
 
 const char *

@@ -37,11 +37,11 @@ static void    NoteDrops(Ns_LogSink sink);
 void
 NsSinkPass(Ns_LogSink sink, int64_t time)
 {
-    uint64_t  nComers = atomic_load(&sink->nComers);
+    uint64_t  nComers = atomic_load(&sink->turns.nComers);
     int64_t   cutoff = MAX(NsLogClock(), time);
     NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
     NsPlace  *placePtr = NULL;
-    bool      isReading = (sink->failure == 0 && sink->claims == NULL)
+    bool      isReading = (sink->failing.reason == 0 && sink->claims == NULL)
         || NsDeliverFlush(sink);
 
     if (sink->typePtr->filePtr != NULL) {
@@ -49,10 +49,11 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
     }
     Gather(sink, isReading, cutoff);
     for (;;) {
-        if (sink->hasSkipped) {
-            Gather(sink, sink->failure == 0 && sink->claims == NULL, cutoff);
+        if (sink->reader.hasSkipped) {
+            Gather(sink, sink->failing.reason == 0 && sink->claims == NULL,
+                   cutoff);
         }
-        placePtr = NsMergeFirst(&sink->merge);
+        placePtr = NsMergeFirst(&sink->reader.merge);
         if (opPtr != NULL
             && (placePtr == NULL || opPtr->time < placePtr->headPtr->time)) {
             NsSinkOp *nextPtr = opPtr->nextPtr;
@@ -62,20 +63,21 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
         } else if (placePtr == NULL) {
             break;
         } else if (!DeliverRun(sink, placePtr, RunUntil(sink, opPtr, cutoff))) {
-            sink->merge.n = 0;
+            sink->reader.merge.n = 0;
         } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
-            NsMergeFirstMoved(&sink->merge);
+            NsMergeFirstMoved(&sink->reader.merge);
         } else {
-            NsMergeFirstEnded(&sink->merge);
+            NsMergeFirstEnded(&sink->reader.merge);
         }
     }
 
     NoteDrops(sink);
-    sink->servedUntil = cutoff;
-    atomic_store(&sink->nKept, sink->nLines);
-    atomic_store(&sink->nServed, nComers);
+    sink->turns.servedUntil = cutoff;
+    atomic_store(&sink->turns.nKept, sink->buffer.nLines);
+    atomic_store(&sink->turns.nServed, nComers);
     ReachGoals(sink, goals);
-    if (sink->failure != 0 && sink->slotPtr != NULL && NsLaneIsFull()) {
+    if (sink->failing.reason != 0 && sink->reader.slotPtr != NULL
+        && NsLaneIsFull()) {
         /* Others need the memory more. */
         NsBoundRelieve(sink);
     }
@@ -87,13 +89,13 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
 static void
 Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 {
-    sink->hasSkipped = false;
-    sink->merge.n = 0;
+    sink->reader.hasSkipped = false;
+    sink->reader.merge.n = 0;
     isReading = isReading && NsSinkUnspill(sink);
-    if (isReading && !sink->hasSkipped) {
+    if (isReading && !sink->reader.hasSkipped) {
         TellGap(sink);
     }
-    if (isReading && !sink->hasSkipped) {
+    if (isReading && !sink->reader.hasSkipped) {
         NsSinkForgetUpTo(sink);
         GatherHeads(sink, cutoff);
     }
@@ -106,20 +108,20 @@ Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 static void
 TellGap(Ns_LogSink sink)
 {
-    NsGap gap = sink->gap;
+    NsGap gap = sink->loan.gap;
 
-    if (gap.n == 0 || sink->failure != 0 || sink->claims != NULL
+    if (gap.n == 0 || sink->failing.reason != 0 || sink->claims != NULL
         || NsSinkHasSpilled(sink)) {
         return;
     }
     /* While the note is written, another gap may begin. */
-    sink->gap = (NsGap){0};
+    sink->loan.gap = (NsGap){0};
     if (NsDeliverNoteGap(sink, NULL, &gap)) {
-        sink->nToldLost += gap.n;
+        sink->loan.nToldLost += gap.n;
     } else {
-        gap.n += sink->gap.n;
-        gap.last = MAX(gap.last, sink->gap.last);
-        sink->gap = gap;
+        gap.n += sink->loan.gap.n;
+        gap.last = MAX(gap.last, sink->loan.gap.last);
+        sink->loan.gap = gap;
     }
 }
 
@@ -128,18 +130,18 @@ NsSinkHasWork(Ns_LogSink sink)
 {
     int64_t cutoff = NsLogClock();
 
-    if (atomic_load(&sink->isReopenAsked)) {
+    if (atomic_load(&sink->target.isReopenAsked)) {
         return true;
     }
-    if (sink->ringPtr == NULL) {
+    if (sink->reader.ringPtr == NULL) {
         return false;
     }
     if (NsSinkHasSpilled(sink)) {
         return true;
     }
-    sink->merge.n = 0;
+    sink->reader.merge.n = 0;
     GatherHeads(sink, cutoff);
-    return sink->merge.n > 0;
+    return sink->reader.merge.n > 0;
 }
 
 /*
@@ -150,24 +152,24 @@ NsSinkHasWork(Ns_LogSink sink)
 static void
 GatherHeads(Ns_LogSink sink, int64_t cutoff)
 {
-    NsRing *ringPtr = sink->ringPtr;
+    NsRing *ringPtr = sink->reader.ringPtr;
 
     if (ringPtr == NULL) {
         return;
     }
     NsSinkMeetLanes(sink);
-    for (uint32_t i = 0; i < sink->nLanes; i++) {
-        NsPlace *placePtr = &sink->lanes[i]->place;
+    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
+        NsPlace *placePtr = &sink->reader.lanes[i]->place;
 
         if (unlikely(placePtr->segment == NS_RING_NONE)) {
             NsLaneLockChains();
             NsPlaceOpen(ringPtr, placePtr,
-                        atomic_load(&sink->lanes[i]->cursorPtr->done));
+                        atomic_load(&sink->reader.lanes[i]->cursorPtr->done));
             NsLaneUnlockChains();
         }
         if (NsPlaceHead(ringPtr, placePtr) != NULL
             && !IsLater(placePtr, cutoff)) {
-            NsMergeAdd(&sink->merge, placePtr);
+            NsMergeAdd(&sink->reader.merge, placePtr);
         }
     }
 }
@@ -190,7 +192,7 @@ IsLater(const NsPlace *placePtr, int64_t cutoff)
 static int64_t
 RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 {
-    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->merge) - 1);
+    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->reader.merge) - 1);
 
     return opPtr == NULL ? until : MIN(until, opPtr->time);
 }
@@ -202,7 +204,7 @@ RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 static bool
 DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
 {
-    const NsRing *ringPtr = sink->ringPtr;
+    const NsRing *ringPtr = sink->reader.ringPtr;
     NsSinkLane   *lanePtr = NsSinkLaneOf(placePtr);
     Ns_LogStream  stream = lanePtr->stream;
     Ns_LogRecord  record = {.stream = NsStreamName(stream)};
@@ -215,15 +217,16 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
         record.time = headPtr->time;
         record.length = headPtr->total;
         record.bytes = NsPlaceBytes(ringPtr, placePtr, CHECKS_RECORDS,
-                                    &sink->scratch, &sink->scratchBytes);
+                                    &sink->buffer.scratch,
+                                    &sink->buffer.scratchBytes);
         if (unlikely(record.bytes == NULL)) {
-            atomic_fetch_add(&sink->nDamaged, 1);
+            atomic_fetch_add(&sink->counts.nDamaged, 1);
         } else {
             bool isDelivered;
 
-            sink->isInLane = true;
+            sink->reader.isInLane = true;
             isDelivered = NsDeliverRecord(sink, stream, &record);
-            sink->isInLane = false;
+            sink->reader.isInLane = false;
             if (!isDelivered) {
                 return false;
             }
@@ -270,12 +273,12 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (opPtr->goal == NS_OP_SYNC) {
-            sink->lookDue = 0; /* Not into a file that is gone. */
+            sink->target.lookDue = 0; /* Not into a file that is gone. */
         }
     }
     isWritten = NsDeliverFlush(sink);
     if (!isWritten) {
-        reason = sink->failure;
+        reason = sink->failing.reason;
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (isWritten && opPtr->goal == NS_OP_SYNC) {
@@ -311,7 +314,7 @@ NoteDrops(Ns_LogSink sink)
 
         NsStreamGetDrops(stream, &drops);
         n = drops.n - streamPtr->seenDrops;
-        if (n == 0 || sink->failure != 0 || NsSinkHasSpilled(sink)
+        if (n == 0 || sink->failing.reason != 0 || NsSinkHasSpilled(sink)
             || (NsLaneIsFull()
                 && drops.last - streamPtr->seenDropTime < NS_STAMP_SECOND)) {
             continue;

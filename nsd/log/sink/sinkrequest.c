@@ -42,12 +42,12 @@ NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     bool          isChanged;
     int           reason;
 
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     isChanged = settingsPtr->maxMemory != sink->settings.maxMemory;
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     if (isChanged) {
         /* At once: the sink may be at it for lack of its target. */
-        atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
+        atomic_store(&sink->limits.maxMemory, settingsPtr->maxMemory);
         NsBoundCheck();
     }
     status = Run(sink, DoConfigure, (void *) settingsPtr, NS_OP_PLAIN);
@@ -129,7 +129,7 @@ NsSinkReopenAll(void)
         if (sink->typePtr->filePtr == NULL) {
             continue;
         }
-        atomic_store(&sink->isReopenAsked, true);
+        atomic_store(&sink->target.isReopenAsked, true);
         if (NsSinkIsServed(sink)) {
             NsSinkKick(sink);
         } else if (NsSinkTryLock(sink)) {
@@ -159,21 +159,21 @@ DoReopen(Ns_LogSink sink, void *arg)
 
     (void) NsDeliverFlush(sink);
     if (file != NULL) {
-        ns_free(sink->file);
-        sink->file = *file == '\0' ? NULL : ns_strdup(file);
-        if (sink->slotPtr != NULL) {
-            snprintf(sink->slotPtr->file, sizeof(sink->slotPtr->file), "%s",
-                     file);
+        ns_free(sink->target.file);
+        sink->target.file = *file == '\0' ? NULL : ns_strdup(file);
+        if (sink->reader.slotPtr != NULL) {
+            snprintf(sink->reader.slotPtr->file,
+                     sizeof(sink->reader.slotPtr->file), "%s", file);
         }
     }
-    sink->isClosed = false;
+    sink->target.isClosed = false;
     if (NsSinkFdReopen(sink)) {
         return NS_OK;
     }
     reason = errno;
     if (file != NULL && !sink->isStandardOutput) {
         sink->typePtr->closeProc(sink);
-        sink->isClosed = true;
+        sink->target.isClosed = true;
     }
     errno = reason;
     return NS_ERROR;
@@ -193,11 +193,11 @@ DoRoll(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoSetLines(Ns_LogSink sink, void *arg)
 {
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     sink->settings.bufferLines = *(const int *) arg;
     sink->settings.version++;
-    Ns_MutexUnlock(&sink->wakeLock);
-    atomic_store(&sink->turnLines, sink->settings.bufferLines);
+    Ns_MutexUnlock(&sink->sleep.lock);
+    atomic_store(&sink->limits.turnLines, sink->settings.bufferLines);
     return NS_OK;
 }
 
@@ -211,7 +211,7 @@ DoClose(Ns_LogSink sink, void *arg)
         return NS_ERROR;
     }
     sink->typePtr->closeProc(sink);
-    sink->isClosed = true;
+    sink->target.isClosed = true;
     return NS_OK;
 }
 

@@ -80,7 +80,8 @@ RouteLocked(Ns_LogStream stream)
     NsAssertLocked(&nsSinksLock);
     for (; (sink = list[n]) != NULL; n++) {
         Widen(&filter, sink, stream, n == 0);
-        nudgeBytes = MIN(nudgeBytes, MAX(atomic_load(&sink->wakeBytes), 4096));
+        nudgeBytes = MIN(nudgeBytes,
+                         MAX(atomic_load(&sink->limits.wakeBytes), 4096));
     }
     if (NsStreamSetRoute(stream,
                          &(NsStreamRoute){.nSinks = n,

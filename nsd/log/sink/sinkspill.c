@@ -20,16 +20,17 @@ static NsSpillKeepProc IsKept;
 bool
 NsSinkBeginSpill(Ns_LogSink sink)
 {
-    if (atomic_load(&sink->maxSpill) == 0) {
+    if (atomic_load(&sink->limits.maxSpill) == 0) {
         return false;
     }
-    if (sink->spillPtr == NULL) {
-        sink->spillPtr = NsSpillCreate(sink->ringPtr, sink->slotPtr);
-        if (sink->spillPtr == NULL) {
-            atomic_store(&sink->spillFailure, errno);
+    if (sink->loan.spillPtr == NULL) {
+        sink->loan.spillPtr = NsSpillCreate(sink->reader.ringPtr,
+                                            sink->reader.slotPtr);
+        if (sink->loan.spillPtr == NULL) {
+            atomic_store(&sink->counts.spillFailure, errno);
             return false;
         }
-        atomic_store(&sink->spillSince, NsLogClock());
+        atomic_store(&sink->counts.spillSince, NsLogClock());
     }
     return true;
 }
@@ -37,23 +38,24 @@ NsSinkBeginSpill(Ns_LogSink sink)
 bool
 NsSinkHasSpilled(Ns_LogSink sink)
 {
-    return sink->spillPtr != NULL
-        && sink->spillPtr->read != sink->spillPtr->end;
+    return sink->loan.spillPtr != NULL
+        && sink->loan.spillPtr->read != sink->loan.spillPtr->end;
 }
 
 void
 NsSinkSpillNoteSlot(Ns_LogSink sink)
 {
-    if (unlikely(sink->spillPtr != NULL)) {
-        NsSpillHeadNoteSlot(sink->spillPtr->fd, sink->ringPtr, sink->slotPtr);
+    if (unlikely(sink->loan.spillPtr != NULL)) {
+        NsSpillHeadNoteSlot(sink->loan.spillPtr->fd, sink->reader.ringPtr,
+                            sink->reader.slotPtr);
     }
 }
 
 void
 NsSinkSpillWritten(Ns_LogSink sink)
 {
-    if (unlikely(sink->spillPtr != NULL)) {
-        NsSpillNoteDone(sink->spillPtr);
+    if (unlikely(sink->loan.spillPtr != NULL)) {
+        NsSpillNoteDone(sink->loan.spillPtr);
         NsSinkNoteSpill(sink);
     }
 }
@@ -61,12 +63,13 @@ NsSinkSpillWritten(Ns_LogSink sink)
 void
 NsSinkEndSpill(Ns_LogSink sink)
 {
-    int64_t since = atomic_load(&sink->spillSince);
+    int64_t since = atomic_load(&sink->counts.spillSince);
 
-    if (likely(sink->spillPtr == NULL) || !NsSpillIsDone(sink->spillPtr)) {
+    if (likely(sink->loan.spillPtr == NULL)
+        || !NsSpillIsDone(sink->loan.spillPtr)) {
         return;
     }
-    NsSpillDelete(&sink->spillPtr);
+    NsSpillDelete(&sink->loan.spillPtr);
     NsSinkNoteSpill(sink);
     if (since != 0) {
         Ns_Log(Notice,
@@ -80,8 +83,8 @@ NsSinkEndSpill(Ns_LogSink sink)
 void
 NsSinkDropSpill(Ns_LogSink sink)
 {
-    if (sink->spillPtr != NULL) {
-        NsSpillDelete(&sink->spillPtr);
+    if (sink->loan.spillPtr != NULL) {
+        NsSpillDelete(&sink->loan.spillPtr);
         NsSinkNoteSpill(sink);
     }
 }
@@ -96,8 +99,8 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         NsSpillDeleteOf(ringPtr, slotPtr);
         return true;
     }
-    sink->spillPtr = NsSpillOpen(ringPtr, slotPtr);
-    if (sink->spillPtr != NULL) {
+    sink->loan.spillPtr = NsSpillOpen(ringPtr, slotPtr);
+    if (sink->loan.spillPtr != NULL) {
         return KeepOthers(sink);
     }
     if (errno == ENOENT) {
@@ -119,12 +122,12 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static bool
 KeepOthers(Ns_LogSink sink)
 {
-    bool hasOthers, isOk = NsSpillKeep(sink->spillPtr, IsKept, &hasOthers);
+    bool hasOthers, isOk = NsSpillKeep(sink->loan.spillPtr, IsKept, &hasOthers);
 
     if (!isOk || !hasOthers) {
         int reason = errno;
 
-        NsSpillClose(&sink->spillPtr);
+        NsSpillClose(&sink->loan.spillPtr);
         errno = reason;
     }
     return isOk;
@@ -139,16 +142,16 @@ IsKept(const NsRing *ringPtr, uint32_t lane)
 void
 NsSinkNoteSpill(Ns_LogSink sink)
 {
-    const NsSpill *spillPtr = sink->spillPtr;
+    const NsSpill *spillPtr = sink->loan.spillPtr;
 
     if (spillPtr == NULL) {
-        atomic_store(&sink->nSpilled, 0);
-        atomic_store(&sink->spilledBytes, 0);
-        atomic_store(&sink->spillSince, 0);
-        atomic_store(&sink->spillFailure, 0);
+        atomic_store(&sink->counts.nSpilled, 0);
+        atomic_store(&sink->counts.spilledBytes, 0);
+        atomic_store(&sink->counts.spillSince, 0);
+        atomic_store(&sink->counts.spillFailure, 0);
     } else {
-        atomic_store(&sink->nSpilled, NsSpillUnread(spillPtr));
-        atomic_store(&sink->spilledBytes,
+        atomic_store(&sink->counts.nSpilled, NsSpillUnread(spillPtr));
+        atomic_store(&sink->counts.spilledBytes,
                      spillPtr->end
                          - atomic_load(&spillPtr->slotPtr->spillDone));
     }

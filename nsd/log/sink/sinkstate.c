@@ -36,11 +36,11 @@ void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
 {
     /* The sink's own lock may be held for as long as a write takes. */
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     *settingsPtr = sink->settings;
     settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
     settingsPtr->ignore = ns_strcopy(sink->settings.ignore);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 void
@@ -56,22 +56,22 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
 {
     NsSinkSettings old = sink->settings;
 
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     sink->settings = *settingsPtr;
     sink->settings.version = old.version + 1;
     sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
     sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
-    sink->nextRoll = sink->typePtr->filePtr == NULL
+    sink->target.nextRoll = sink->typePtr->filePtr == NULL
         ? 0
         : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
-    atomic_store(&sink->wakeBytes, settingsPtr->bufferBytes);
-    atomic_store(&sink->turnLines, settingsPtr->bufferLines);
-    atomic_store(&sink->maxMemory, settingsPtr->maxMemory);
-    atomic_store(&sink->maxSpill, settingsPtr->maxSpill);
+    atomic_store(&sink->limits.wakeBytes, settingsPtr->bufferBytes);
+    atomic_store(&sink->limits.turnLines, settingsPtr->bufferLines);
+    atomic_store(&sink->limits.maxMemory, settingsPtr->maxMemory);
+    atomic_store(&sink->limits.maxSpill, settingsPtr->maxSpill);
     NsSinkNoteSettings(sink);
 }
 
@@ -86,12 +86,12 @@ NsSinkNoteSettings(Ns_LogSink sink)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
 
-    if (sink->slotPtr != NULL) {
-        sink->slotPtr->slowNanos = settingsPtr->slowNanos;
-        sink->slotPtr->minSeverity = settingsPtr->minSeverity;
-        sink->slotPtr->format = settingsPtr->format;
-        sink->slotPtr->onlyErrors = settingsPtr->onlyErrors;
-        sink->slotPtr->maxSpillKiB = (uint32_t)
+    if (sink->reader.slotPtr != NULL) {
+        sink->reader.slotPtr->slowNanos = settingsPtr->slowNanos;
+        sink->reader.slotPtr->minSeverity = settingsPtr->minSeverity;
+        sink->reader.slotPtr->format = settingsPtr->format;
+        sink->reader.slotPtr->onlyErrors = settingsPtr->onlyErrors;
+        sink->reader.slotPtr->maxSpillKiB = (uint32_t)
             MIN(settingsPtr->maxSpill / 1024
                     + (settingsPtr->maxSpill % 1024 > 0),
                 UINT32_MAX);
@@ -140,21 +140,21 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
     const NsSinkStream *streamPtr;
 
     memset(statsPtr, 0, sizeof(*statsPtr));
-    statsPtr->delivered = atomic_load(&sink->nDelivered);
-    statsPtr->ignored = atomic_load(&sink->nIgnored);
-    statsPtr->droppedFailed = atomic_load(&sink->nFailed);
-    statsPtr->droppedDamaged = atomic_load(&sink->nDamaged);
-    statsPtr->droppedRejected = atomic_load(&sink->nRejected);
-    statsPtr->bytes = atomic_load(&sink->nBytes);
-    statsPtr->writes = atomic_load(&sink->nWrites);
-    statsPtr->syncs = atomic_load(&sink->nSyncs);
-    statsPtr->errors = atomic_load(&sink->nErrors);
-    statsPtr->wakeups = atomic_load(&sink->nWakeups);
-    statsPtr->longestWrite = atomic_load(&sink->longestWrite);
-    statsPtr->writeNanos = atomic_load(&sink->writeNanos);
+    statsPtr->delivered = atomic_load(&sink->counts.nDelivered);
+    statsPtr->ignored = atomic_load(&sink->counts.nIgnored);
+    statsPtr->droppedFailed = atomic_load(&sink->counts.nFailed);
+    statsPtr->droppedDamaged = atomic_load(&sink->counts.nDamaged);
+    statsPtr->droppedRejected = atomic_load(&sink->counts.nRejected);
+    statsPtr->bytes = atomic_load(&sink->counts.nBytes);
+    statsPtr->writes = atomic_load(&sink->counts.nWrites);
+    statsPtr->syncs = atomic_load(&sink->counts.nSyncs);
+    statsPtr->errors = atomic_load(&sink->counts.nErrors);
+    statsPtr->wakeups = atomic_load(&sink->counts.nWakeups);
+    statsPtr->longestWrite = atomic_load(&sink->counts.longestWrite);
+    statsPtr->writeNanos = atomic_load(&sink->counts.writeNanos);
     GetTrouble(sink, statsPtr);
-    statsPtr->accepted = atomic_load(&sink->nRecovered)
-        + atomic_load(&sink->nClaimed);
+    statsPtr->accepted = atomic_load(&sink->counts.nRecovered)
+        + atomic_load(&sink->counts.nClaimed);
     for (streamPtr = atomic_load(&sink->firstStream);
          streamPtr != NULL && !atomic_load(&sink->isDetached);
          streamPtr = atomic_load(&streamPtr->nextPtr)) {
@@ -175,13 +175,14 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         - statsPtr->ignored - statsPtr->droppedFailed - statsPtr->droppedDamaged
         - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
-    statsPtr->spilled = MIN(atomic_load(&sink->nSpilled), statsPtr->pending);
-    statsPtr->spilledBytes = atomic_load(&sink->spilledBytes);
+    statsPtr->spilled = MIN(atomic_load(&sink->counts.nSpilled),
+                            statsPtr->pending);
+    statsPtr->spilledBytes = atomic_load(&sink->counts.spilledBytes);
     statsPtr->behind = NsSinkHeld(sink);
-    if (statsPtr->pending > atomic_load(&sink->deepest)) {
-        atomic_store(&sink->deepest, statsPtr->pending);
+    if (statsPtr->pending > atomic_load(&sink->counts.deepest)) {
+        atomic_store(&sink->counts.deepest, statsPtr->pending);
     }
-    statsPtr->deepest = atomic_load(&sink->deepest);
+    statsPtr->deepest = atomic_load(&sink->counts.deepest);
 }
 
 /*
@@ -190,8 +191,8 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
 static void
 GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr)
 {
-    int64_t failed = atomic_load(&sink->failedSince);
-    int64_t busy = atomic_load(&sink->busySince);
+    int64_t failed = atomic_load(&sink->failing.since);
+    int64_t busy = atomic_load(&sink->counts.busySince);
 
     if (failed != 0) {
         statsPtr->trouble = NS_TROUBLE_FAILING;

@@ -124,8 +124,8 @@ NsSinkTypeOf(Ns_LogSink sink)
 const char *
 NsSinkFile(Ns_LogSink sink)
 {
-    if (sink->file != NULL) {
-        return sink->file;
+    if (sink->target.file != NULL) {
+        return sink->target.file;
     }
     /* See filesink.c. */
     return sink->typePtr->filePtr != NULL ? "stderr" : sink->typePtr->name;
@@ -167,7 +167,7 @@ NsSinkIsHeard(Ns_LogSink sink)
     sinksPtr = NsStreamGetSinks(index);
     for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
         isHeard = sinksPtr->sinks[i] != sink
-            && atomic_load(&sinksPtr->sinks[i]->failedSince) == 0;
+            && atomic_load(&sinksPtr->sinks[i]->failing.since) == 0;
     }
     NsSinkLeave();
     return isHeard;

@@ -73,13 +73,13 @@ NsSinkServeInit(void)
 void
 NsSinkServe(Ns_LogSink sink)
 {
-    Ns_MutexLock(&sink->wakeLock);
-    NsAssert(!sink->isServed);
+    Ns_MutexLock(&sink->sleep.lock);
+    NsAssert(!sink->sleep.isServed);
     NsSinkLeaveLocked(sink);
-    atomic_store(&sink->mustStop, false);
-    sink->chore.name = sink->name;
-    sink->isServed = NsWorkersAdd(&sink->chore);
-    Ns_MutexUnlock(&sink->wakeLock);
+    atomic_store(&sink->sleep.mustStop, false);
+    sink->sleep.chore.name = sink->name;
+    sink->sleep.isServed = NsWorkersAdd(&sink->sleep.chore);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 static bool
@@ -97,22 +97,22 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
 
     opPtr->isDone = false;
     opPtr->nextPtr = NULL;
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     opPtr->time = NsLogClock();
-    if (sink->firstOp == NULL) {
-        sink->firstOp = opPtr;
+    if (sink->sleep.firstOp == NULL) {
+        sink->sleep.firstOp = opPtr;
     } else {
         /* Whatever happens to the clock, it is not taken before others. */
-        opPtr->time = MAX(opPtr->time, sink->lastOp->time);
-        sink->lastOp->nextPtr = opPtr;
+        opPtr->time = MAX(opPtr->time, sink->sleep.lastOp->time);
+        sink->sleep.lastOp->nextPtr = opPtr;
     }
-    sink->lastOp = opPtr;
+    sink->sleep.lastOp = opPtr;
     NsSinkWakeLocked(sink);
-    while (sink->isServed && !opPtr->isDone) {
-        Ns_CondWait(&sink->opDone, &sink->wakeLock);
+    while (sink->sleep.isServed && !opPtr->isDone) {
+        Ns_CondWait(&sink->sleep.opDone, &sink->sleep.lock);
     }
     isDone = opPtr->isDone;
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     if (!isDone) {
         RunHere(sink, opPtr);
     }
@@ -130,7 +130,7 @@ NsSinkWake(int stream, int64_t time)
     for (int i = 0; i < sinksPtr->n; i++) {
         Ns_LogSink sink = sinksPtr->sinks[i];
 
-        if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
+        if (atomic_load(&sink->sleep.state) == NS_SINK_CALLERS) {
             NsSinkTakeTurn(sink, time);
         } else {
             (void) NsSinkWakeFrom(sink, NS_SINK_IDLE);
@@ -143,13 +143,14 @@ static NsStamp
 ServeSink(NsChore *chorePtr)
 {
     Ns_LogSink sink = (Ns_LogSink) ((char *) chorePtr
-                                    - offsetof(struct Ns_LogSink_, chore));
+                                    - offsetof(struct Ns_LogSink_,
+                                               sleep.chore));
     Plan       plan;
     NsStamp    next;
 
     mySink = sink;
     plan = WorkOnce(sink, Begin(sink));
-    next = atomic_load(&sink->mustStop) ? End(sink) : Sleep(sink, plan);
+    next = atomic_load(&sink->sleep.mustStop) ? End(sink) : Sleep(sink, plan);
     mySink = NULL;
     return next;
 }
@@ -162,10 +163,10 @@ Begin(Ns_LogSink sink)
 {
     bool isTimeUp;
 
-    Ns_MutexLock(&sink->wakeLock);
-    isTimeUp = atomic_load(&sink->state) == NS_SINK_BATCHING;
+    Ns_MutexLock(&sink->sleep.lock);
+    isTimeUp = atomic_load(&sink->sleep.state) == NS_SINK_BATCHING;
     NsSinkLeaveLocked(sink);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     return isTimeUp;
 }
 
@@ -179,15 +180,15 @@ End(Ns_LogSink sink)
 
     do {
         (void) WorkOnce(sink, true);
-        Ns_MutexLock(&sink->wakeLock);
-        isServed = sink->firstOp != NULL;
+        Ns_MutexLock(&sink->sleep.lock);
+        isServed = sink->sleep.firstOp != NULL;
         if (!isServed) {
             /* Not ours any more, once it is unlocked. */
             NsSinkEnterLocked(sink, NS_SINK_CALLERS);
-            sink->isServed = false;
-            Ns_CondBroadcast(&sink->opDone);
+            sink->sleep.isServed = false;
+            Ns_CondBroadcast(&sink->sleep.opDone);
         }
-        Ns_MutexUnlock(&sink->wakeLock);
+        Ns_MutexUnlock(&sink->sleep.lock);
     } while (isServed);
     return NS_CHORE_GONE;
 }
@@ -207,11 +208,11 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     NsSinkLock(sink);
     before = NRecords(sink);
     /* What a nudge is about is in the lanes by then, and not in the future. */
-    (void) atomic_exchange(&sink->isNudged, false);
+    (void) atomic_exchange(&sink->sleep.isNudged, false);
     NsSinkPass(sink, 0);
     plan.until =
         NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME : NS_FLUSH_AFTER_PASS);
-    if (sink->failure != 0) {
+    if (sink->failing.reason != 0) {
         plan.state = NS_SINK_RESTING;
     } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
         plan.state = NRecords(sink) != before ? NS_SINK_RUNNING : NS_SINK_IDLE;
@@ -223,13 +224,13 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
             plan.state = NS_SINK_RESTING;
             plan.until = plan.until == 0 ? until : MIN(plan.until, until);
         }
-    } else if (sink->nBuffered > 0) {
+    } else if (sink->buffer.nBuffered > 0) {
         plan.state = NS_SINK_BATCHING;
     } else if (!sink->typePtr->isDatabase
-               && start - sink->lastFlush < settingsPtr->bufferNanos
-               && start > sink->lastFlush) {
+               && start - sink->buffer.lastFlush < settingsPtr->bufferNanos
+               && start > sink->buffer.lastFlush) {
         plan.state = NS_SINK_BATCHING;
-        plan.until = sink->lastFlush + settingsPtr->bufferNanos;
+        plan.until = sink->buffer.lastFlush + settingsPtr->bufferNanos;
     } else {
         plan.state = NS_SINK_IDLE;
     }
@@ -243,9 +244,10 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
 static uint64_t
 NRecords(Ns_LogSink sink)
 {
-    return sink->nRecords + atomic_load(&sink->nDelivered)
-        + atomic_load(&sink->nIgnored) + atomic_load(&sink->nFailed)
-        + atomic_load(&sink->nDamaged);
+    return sink->buffer.nRecords + atomic_load(&sink->counts.nDelivered)
+        + atomic_load(&sink->counts.nIgnored)
+        + atomic_load(&sink->counts.nFailed)
+        + atomic_load(&sink->counts.nDamaged);
 }
 
 /*
@@ -263,9 +265,9 @@ Sleep(Ns_LogSink sink, Plan plan)
     if (plan.until != 0) {
         next = NsClockNow() + MAX(plan.until - NsLogClock(), 0);
     }
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     NsSinkEnterLocked(sink, plan.state);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     if (plan.state == NS_SINK_IDLE) {
         NsBellBarrierInAllThreads();
         NsSinkLock(sink);
@@ -273,15 +275,16 @@ Sleep(Ns_LogSink sink, Plan plan)
         NsSinkUnlock(sink);
     } else if (plan.state == NS_SINK_BATCHING) {
         /* The nudge may have come when all that was to be read was. */
-        hasWork = atomic_load(&sink->isNudged);
+        hasWork = atomic_load(&sink->sleep.isNudged);
     }
-    Ns_MutexLock(&sink->wakeLock);
-    if (hasWork || sink->firstOp != NULL || atomic_load(&sink->mustStop)
-        || atomic_load(&sink->state) == NS_SINK_RUNNING) {
+    Ns_MutexLock(&sink->sleep.lock);
+    if (hasWork || sink->sleep.firstOp != NULL
+        || atomic_load(&sink->sleep.mustStop)
+        || atomic_load(&sink->sleep.state) == NS_SINK_RUNNING) {
         NsSinkLeaveLocked(sink);
         next = NS_CHORE_NOW;
     }
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     return next;
 }
 
@@ -294,9 +297,9 @@ RunHere(Ns_LogSink sink, NsSinkOp *opPtr)
     bool isDone;
 
     NsSinkLock(sink);
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     isDone = opPtr->isDone;
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     if (!isDone) {
         NsSinkServeHere(sink, opPtr->time);
     }

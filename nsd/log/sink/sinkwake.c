@@ -47,10 +47,10 @@ NsSinkUnlock(Ns_LogSink sink)
 void
 NsSinkAskStop(Ns_LogSink sink)
 {
-    Ns_MutexLock(&sink->wakeLock);
-    atomic_store(&sink->mustStop, true);
+    Ns_MutexLock(&sink->sleep.lock);
+    atomic_store(&sink->sleep.mustStop, true);
     NsSinkWakeLocked(sink);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 bool
@@ -59,13 +59,14 @@ NsSinkAwaitStop(Ns_LogSink sink, Ns_Time *limitPtr)
     bool isTimeUp = false, isServed;
 
     NsSinkAskStop(sink);
-    Ns_MutexLock(&sink->wakeLock);
-    while (sink->isServed && !isTimeUp) {
-        isTimeUp = Ns_CondTimedWait(&sink->opDone, &sink->wakeLock, limitPtr)
+    Ns_MutexLock(&sink->sleep.lock);
+    while (sink->sleep.isServed && !isTimeUp) {
+        isTimeUp = Ns_CondTimedWait(&sink->sleep.opDone, &sink->sleep.lock,
+                                    limitPtr)
             != NS_OK;
     }
-    isServed = sink->isServed;
-    Ns_MutexUnlock(&sink->wakeLock);
+    isServed = sink->sleep.isServed;
+    Ns_MutexUnlock(&sink->sleep.lock);
     return !isServed;
 }
 
@@ -74,29 +75,29 @@ NsSinkIsServed(Ns_LogSink sink)
 {
     bool isServed;
 
-    Ns_MutexLock(&sink->wakeLock);
-    isServed = sink->isServed;
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
+    isServed = sink->sleep.isServed;
+    Ns_MutexUnlock(&sink->sleep.lock);
     return isServed;
 }
 
 void
 NsSinkLeaveToCallers(Ns_LogSink sink)
 {
-    Ns_MutexLock(&sink->wakeLock);
-    if (!sink->isServed) {
+    Ns_MutexLock(&sink->sleep.lock);
+    if (!sink->sleep.isServed) {
         NsSinkEnterLocked(sink, NS_SINK_CALLERS);
     }
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 void
 NsSinkLeaveToNobody(Ns_LogSink sink)
 {
-    Ns_MutexLock(&sink->wakeLock);
-    NsAssert(!sink->isServed);
+    Ns_MutexLock(&sink->sleep.lock);
+    NsAssert(!sink->sleep.isServed);
     NsSinkLeaveLocked(sink);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 /*
@@ -106,7 +107,7 @@ void
 NsSinkNoteJoined(Ns_LogSink sink)
 {
     NsAssertLocked(&nsSinksLock);
-    if (atomic_load(&sink->state) == NS_SINK_CALLERS) {
+    if (atomic_load(&sink->sleep.state) == NS_SINK_CALLERS) {
         NsSinkLeaveToCallers(sink);
     } else {
         NsSinkKick(sink);
@@ -116,7 +117,7 @@ NsSinkNoteJoined(Ns_LogSink sink)
 void
 NsSinkKick(Ns_LogSink sink)
 {
-    atomic_store(&sink->isNudged, true);
+    atomic_store(&sink->sleep.isNudged, true);
     (void) (NsSinkWakeFrom(sink, NS_SINK_IDLE)
             || NsSinkWakeFrom(sink, NS_SINK_BATCHING)
             || NsSinkWakeFrom(sink, NS_SINK_RESTING));
@@ -130,7 +131,7 @@ NsSinkNudge(int stream)
     NsSinkEnter();
     sinksPtr = NsStreamGetSinks(stream);
     for (int i = 0; i < sinksPtr->n; i++) {
-        atomic_store(&sinksPtr->sinks[i]->isNudged, true);
+        atomic_store(&sinksPtr->sinks[i]->sleep.isNudged, true);
         (void) NsSinkWakeFrom(sinksPtr->sinks[i], NS_SINK_BATCHING);
     }
     NsSinkLeave();
@@ -144,7 +145,7 @@ NsSinkWakeAll(void)
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         /* An idle one has read all, and holds only what its buffer has. */
-        if (atomic_load(&sink->nKept) > 0) {
+        if (atomic_load(&sink->turns.nKept) > 0) {
             NsSinkKick(sink);
         } else {
             (void) (NsSinkWakeFrom(sink, NS_SINK_BATCHING)
@@ -157,7 +158,7 @@ NsSinkWakeAll(void)
 void
 NsSinkEnterLocked(Ns_LogSink sink, NsSinkState state)
 {
-    NsAssertLocked(&sink->wakeLock);
+    NsAssertLocked(&sink->sleep.lock);
 
     if (CountsRecords((int) state)) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
@@ -170,15 +171,15 @@ NsSinkEnterLocked(Ns_LogSink sink, NsSinkState state)
             }
         }
     }
-    atomic_store(&sink->state, (int) state);
+    atomic_store(&sink->sleep.state, (int) state);
 }
 
 void
 NsSinkLeaveLocked(Ns_LogSink sink)
 {
-    NsAssertLocked(&sink->wakeLock);
+    NsAssertLocked(&sink->sleep.lock);
 
-    if (CountsRecords(atomic_load(&sink->state))) {
+    if (CountsRecords(atomic_load(&sink->sleep.state))) {
         NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
         for (; streamPtr != NULL;
@@ -189,7 +190,7 @@ NsSinkLeaveLocked(Ns_LogSink sink)
             }
         }
     }
-    atomic_store(&sink->state, NS_SINK_RUNNING);
+    atomic_store(&sink->sleep.state, NS_SINK_RUNNING);
 }
 
 /*
@@ -206,16 +207,16 @@ NsSinkWakeFrom(Ns_LogSink sink, NsSinkState state)
 {
     bool isMine;
 
-    if (atomic_load(&sink->state) != (int) state) {
+    if (atomic_load(&sink->sleep.state) != (int) state) {
         return false;
     }
-    Ns_MutexLock(&sink->wakeLock);
-    isMine = atomic_load(&sink->state) == (int) state;
+    Ns_MutexLock(&sink->sleep.lock);
+    isMine = atomic_load(&sink->sleep.state) == (int) state;
     if (isMine) {
         NsSinkWakeLocked(sink);
-        atomic_fetch_add(&sink->nWakeups, 1);
+        atomic_fetch_add(&sink->counts.nWakeups, 1);
     }
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     return isMine;
 }
 
@@ -225,11 +226,12 @@ NsSinkWakeFrom(Ns_LogSink sink, NsSinkState state)
 void
 NsSinkWakeLocked(Ns_LogSink sink)
 {
-    NsAssertLocked(&sink->wakeLock);
+    NsAssertLocked(&sink->sleep.lock);
 
-    if (sink->isServed && atomic_load(&sink->state) != NS_SINK_RUNNING) {
+    if (sink->sleep.isServed
+        && atomic_load(&sink->sleep.state) != NS_SINK_RUNNING) {
         NsSinkLeaveLocked(sink);
-        NsWorkersWake(&sink->chore);
+        NsWorkersWake(&sink->sleep.chore);
     }
 }
 
@@ -238,20 +240,20 @@ NsSinkTakeOps(Ns_LogSink sink, int64_t until)
 {
     NsSinkOp *firstPtr, *lastPtr = NULL;
 
-    Ns_MutexLock(&sink->wakeLock);
-    firstPtr = sink->firstOp;
-    while (sink->firstOp != NULL
-           && (sink->firstOp->time <= until
-               || sink->firstOp->time - until > NS_STAMP_SECOND)) {
-        lastPtr = sink->firstOp;
-        sink->firstOp = lastPtr->nextPtr;
+    Ns_MutexLock(&sink->sleep.lock);
+    firstPtr = sink->sleep.firstOp;
+    while (sink->sleep.firstOp != NULL
+           && (sink->sleep.firstOp->time <= until
+               || sink->sleep.firstOp->time - until > NS_STAMP_SECOND)) {
+        lastPtr = sink->sleep.firstOp;
+        sink->sleep.firstOp = lastPtr->nextPtr;
     }
     if (lastPtr == NULL) {
         firstPtr = NULL;
     } else {
         lastPtr->nextPtr = NULL;
     }
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_MutexUnlock(&sink->sleep.lock);
     return firstPtr;
 }
 
@@ -261,8 +263,8 @@ NsSinkTakeOps(Ns_LogSink sink, int64_t until)
 void
 NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
 {
-    Ns_MutexLock(&sink->wakeLock);
+    Ns_MutexLock(&sink->sleep.lock);
     opPtr->isDone = true;
-    Ns_CondBroadcast(&sink->opDone);
-    Ns_MutexUnlock(&sink->wakeLock);
+    Ns_CondBroadcast(&sink->sleep.opDone);
+    Ns_MutexUnlock(&sink->sleep.lock);
 }

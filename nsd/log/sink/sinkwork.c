@@ -30,7 +30,7 @@ static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
 void
 NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
 {
-    uint64_t number = atomic_fetch_add(&sink->nComers, 1) + 1;
+    uint64_t number = atomic_fetch_add(&sink->turns.nComers, 1) + 1;
     bool     mustWait = atomic_load(&sink->isAwaited);
 
     if (NsEntryIsDeferring() || atomic_load(&sink->isStuck)
@@ -43,12 +43,13 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
         } else if (!NsSinkTryLock(sink)) {
             return;
         }
-        if (atomic_load(&sink->nServed) < number || sink->servedUntil < time) {
+        if (atomic_load(&sink->turns.nServed) < number
+            || sink->turns.servedUntil < time) {
             NsSinkServeHere(sink, time);
         }
         NsSinkUnlock(sink);
-        number = atomic_load(&sink->nComers);
-    } while (!mustWait && atomic_load(&sink->nServed) < number);
+        number = atomic_load(&sink->turns.nComers);
+    } while (!mustWait && atomic_load(&sink->turns.nServed) < number);
 }
 
 void
@@ -64,8 +65,9 @@ NsSinkServeHere(Ns_LogSink sink, int64_t time)
 static bool
 IsTurnDue(Ns_LogSink sink, uint64_t number)
 {
-    uint64_t served = atomic_load(&sink->nServed);
-    int      more = atomic_load(&sink->turnLines) - atomic_load(&sink->nKept);
+    uint64_t served = atomic_load(&sink->turns.nServed);
+    int      more = atomic_load(&sink->limits.turnLines)
+        - atomic_load(&sink->turns.nKept);
 
     return more <= 0 || number > served + (uint64_t) more || NsLaneIsTight();
 }
@@ -81,9 +83,9 @@ NsSinkMakeRoom(void)
     }
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->state) == NS_SINK_CALLERS
+        if (atomic_load(&sink->sleep.state) == NS_SINK_CALLERS
             && atomic_load(&sink->isAwaited)
-            && atomic_load(&sink->failedSince) == 0 && NsSinkHeld(sink) > 0) {
+            && atomic_load(&sink->failing.since) == 0 && NsSinkHeld(sink) > 0) {
             NsSinkLock(sink);
             NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);

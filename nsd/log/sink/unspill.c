@@ -23,17 +23,17 @@ NsSinkUnspill(Ns_LogSink sink)
 {
     const NsSpillFrame *framePtr;
 
-    if (likely(sink->spillPtr == NULL)) {
+    if (likely(sink->loan.spillPtr == NULL)) {
         return true;
     }
-    while ((framePtr = NsSpillHead(sink->spillPtr)) != NULL) {
+    while ((framePtr = NsSpillHead(sink->loan.spillPtr)) != NULL) {
         if (!(framePtr->record.kind == NS_SPILL_NOTE
                   ? DeliverNote(sink, framePtr)
                   : Deliver(sink, framePtr))) {
             return false;
         }
     }
-    if (NsSpillIsDamaged(sink->spillPtr)) {
+    if (NsSpillIsDamaged(sink->loan.spillPtr)) {
         SkipDamaged(sink);
     }
     return true;
@@ -55,30 +55,30 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
                            .bytes = framePtr + 1,
                            .length = recordPtr->length};
     bool         isDelivered;
-    bool         isOurs = sink->ringPtr == NsSinkRing();
+    bool         isOurs = sink->reader.ringPtr == NsSinkRing();
 
     NsAssert(!isOurs || lanePtr != NULL);
-    if (sink->hasSettled && lanePtr != NULL
+    if (sink->reader.hasSettled && lanePtr != NULL
         && framePtr->start < lanePtr->settled) {
-        NsSpillAdvance(sink->spillPtr, framePtr);
+        NsSpillAdvance(sink->loan.spillPtr, framePtr);
         return true;
     }
-    if (NsSpillIsKept(sink->spillPtr, framePtr)) {
-        NsSpillAdvance(sink->spillPtr, framePtr);
+    if (NsSpillIsKept(sink->loan.spillPtr, framePtr)) {
+        NsSpillAdvance(sink->loan.spillPtr, framePtr);
         return true;
     }
-    sink->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
+    sink->reader.isJudged = recordPtr->pad == NS_SPILL_JUDGED;
     isDelivered = NsDeliverRecord(sink, stream, &record);
-    sink->isJudged = false;
+    sink->reader.isJudged = false;
     if (isDelivered) {
         if (!isOurs) {
-            atomic_fetch_add(&sink->nRecovered, 1);
-            sink->nTaken++;
+            atomic_fetch_add(&sink->counts.nRecovered, 1);
+            sink->reader.nTaken++;
         }
         if (lanePtr != NULL) {
             NsSinkSetUpTo(sink, lanePtr, framePtr->start + 1);
         }
-        NsSpillAdvance(sink->spillPtr, framePtr);
+        NsSpillAdvance(sink->loan.spillPtr, framePtr);
     }
     return isDelivered;
 }
@@ -94,7 +94,7 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
             return false;
         }
     }
-    NsSpillAdvance(sink->spillPtr, framePtr);
+    NsSpillAdvance(sink->loan.spillPtr, framePtr);
     return true;
 }
 
@@ -104,12 +104,12 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
 static void
 SkipDamaged(Ns_LogSink sink)
 {
-    uint64_t n = NsSpillUnread(sink->spillPtr);
+    uint64_t n = NsSpillUnread(sink->loan.spillPtr);
 
-    atomic_fetch_add(&sink->nDamaged, n);
+    atomic_fetch_add(&sink->counts.nDamaged, n);
     Ns_Log(Error,
            "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
            "lost",
-           sink->name, sink->spillPtr->path, n);
-    NsSpillSkip(sink->spillPtr);
+           sink->name, sink->loan.spillPtr->path, n);
+    NsSpillSkip(sink->loan.spillPtr);
 }

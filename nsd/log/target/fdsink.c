@@ -101,7 +101,7 @@ WritePiece(Ns_LogSink sink, const char *bytes, size_t length)
 
     memcpy(&head, bytes, sizeof(head));
     if (!NsWriteAll(head.fd, bytes + sizeof(head), head.length)) {
-        atomic_fetch_add(&sink->nErrors, 1);
+        atomic_fetch_add(&sink->counts.nErrors, 1);
     }
     return (ssize_t) (sizeof(head) + head.length);
 }

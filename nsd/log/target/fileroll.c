@@ -54,12 +54,12 @@ const NsSinkFileProcs nsFileProcs = {
 static void
 Tend(Ns_LogSink sink)
 {
-    time_t due = sink->nextRoll, now = time(NULL);
+    time_t due = sink->target.nextRoll, now = time(NULL);
 
     ReopenIfAsked(sink);
     if (due != 0 && now >= due) {
-        sink->nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
-        NsAssert(sink->nextRoll - due > MIN_ROLL_SECONDS);
+        sink->target.nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
+        NsAssert(sink->target.nextRoll - due > MIN_ROLL_SECONDS);
         (void) Roll(sink, NULL, NULL);
     }
 }
@@ -67,16 +67,16 @@ Tend(Ns_LogSink sink)
 static void
 ReopenIfAsked(Ns_LogSink sink)
 {
-    if (likely(!atomic_load_explicit(&sink->isReopenAsked,
+    if (likely(!atomic_load_explicit(&sink->target.isReopenAsked,
                                      memory_order_relaxed))) {
         return;
     }
-    atomic_store(&sink->isReopenAsked, false);
-    if (sink->file == NULL || sink->isClosed) {
+    atomic_store(&sink->target.isReopenAsked, false);
+    if (sink->target.file == NULL || sink->target.isClosed) {
         return;
     }
-    sink->isReopenDue = true;
-    if (NsDeliverFlush(sink) || sink->failure == EFBIG) {
+    sink->target.isReopenDue = true;
+    if (NsDeliverFlush(sink) || sink->failing.reason == EFBIG) {
         NsSinkFdReopenIfDue(sink);
     }
 }
@@ -87,12 +87,12 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     Ns_ReturnCode status;
     int           reason;
 
-    if (sink->file == NULL) {
+    if (sink->target.file == NULL) {
         return NS_OK;
     }
-    if (!sink->isClosed) {
-        sink->retryAt = 0;
-        if (!NsDeliverFlush(sink) && sink->failure != EFBIG) {
+    if (!sink->target.isClosed) {
+        sink->failing.retryAt = 0;
+        if (!NsDeliverFlush(sink) && sink->failing.reason != EFBIG) {
             /* A line whose beginning is in the old file belongs there; but a
              * file that may not grow is just the one to be rolled. */
             return NS_ERROR;
@@ -100,17 +100,19 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     }
     if (sink->settings.isCompressed) {
         FinishBackups(sink);
-        NsBacklogBegin(sink->backlogPtr);
-        NsBacklogAsk(sink->backlogPtr, sink->file, sink->fd);
+        NsBacklogBegin(sink->target.backlogPtr);
+        NsBacklogAsk(sink->target.backlogPtr, sink->target.file,
+                     sink->target.fd);
     }
     status = rename != NULL
         ? RenameAndReopen(sink, rename, arg)
         : RenameAndReopen(sink, RenameBySettings, &sink->settings);
     reason = errno;
     if (sink->settings.isCompressed) {
-        NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
+        NsBacklogEnd(sink->target.backlogPtr, sink->target.file,
+                     sink->target.fd);
     }
-    sink->isClosed = false;
+    sink->target.isClosed = false;
     errno = reason;
     return status;
 }
@@ -123,24 +125,24 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
 
     if (!IsRegular(sink)) {
         /* A pipe or a device, /dev/null say, stays where it is. */
-        sink->rotateAfter = 0;
-    } else if (rename(sink->file, arg) != NS_OK) {
+        sink->target.rotateAfter = 0;
+    } else if (rename(sink->target.file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
     } else {
-        sink->rotateAfter = 0;
+        sink->target.rotateAfter = 0;
     }
-    if (sink->failure == 0 && !NoteReopen(sink)) {
+    if (sink->failing.reason == 0 && !NoteReopen(sink)) {
         /* The file is left when the note is there to its end. */
-        sink->isReopenDue = true;
-        errno = reason != 0 ? reason : sink->failure;
+        sink->target.isReopenDue = true;
+        errno = reason != 0 ? reason : sink->failing.reason;
         return NS_ERROR;
     }
     if (!NsSinkFdReopen(sink)) {
         int cause = errno;
 
-        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", sink->file,
-               strerror(cause));
+        Ns_Log(Error, "log: failed to re-open log file '%s': '%s'",
+               sink->target.file, strerror(cause));
         if (status == NS_OK) {
             status = NS_ERROR;
             reason = cause;
@@ -157,7 +159,9 @@ static bool
 IsRegular(Ns_LogSink sink)
 {
     struct stat st;
-    int result = sink->fd >= 0 ? fstat(sink->fd, &st) : stat(sink->file, &st);
+    int         result = sink->target.fd >= 0
+                ? fstat(sink->target.fd, &st)
+                : stat(sink->target.file, &st);
 
     return result != 0 || S_ISREG(st.st_mode);
 }
@@ -170,26 +174,26 @@ NoteReopen(Ns_LogSink sink)
 {
     return !sink->isStandardOutput
         || (NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
-                          sink->file)
+                          sink->target.file)
             && NsDeliverFlush(sink));
 }
 
 static void
 FinishBackups(Ns_LogSink sink)
 {
-    if (!sink->settings.isCompressed || sink->file == NULL
-        || sink->backlogPtr != NULL) {
+    if (!sink->settings.isCompressed || sink->target.file == NULL
+        || sink->target.backlogPtr != NULL) {
         return;
     }
-    sink->backlogPtr = NsBacklogCreate();
-    NsBacklogBegin(sink->backlogPtr);
-    NsBacklogEnd(sink->backlogPtr, sink->file, sink->fd);
+    sink->target.backlogPtr = NsBacklogCreate();
+    NsBacklogBegin(sink->target.backlogPtr);
+    NsBacklogEnd(sink->target.backlogPtr, sink->target.file, sink->target.fd);
 }
 
 static void
 LeaveBackups(Ns_LogSink sink)
 {
-    NsBacklogRelease(&sink->backlogPtr);
+    NsBacklogRelease(&sink->target.backlogPtr);
 }
 
 static int
@@ -206,8 +210,9 @@ Measure(Ns_LogSink sink)
 {
     struct stat st;
 
-    if (sink->fd >= 0 && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        sink->fileBytes = (uint64_t) st.st_size;
+    if (sink->target.fd >= 0 && fstat(sink->target.fd, &st) == 0
+        && S_ISREG(st.st_mode)) {
+        sink->target.fileBytes = (uint64_t) st.st_size;
     }
 }
 
@@ -216,19 +221,19 @@ Look(Ns_LogSink sink)
 {
     struct stat st;
 
-    if (sink->file == NULL || sink->fd < 0
-        || !NsSinkIsDue(sink->lookDue, LOOK_NANOS)) {
+    if (sink->target.file == NULL || sink->target.fd < 0
+        || !NsSinkIsDue(sink->target.lookDue, LOOK_NANOS)) {
         return;
     }
-    atomic_store(&sink->busySince, NsLogClock());
+    atomic_store(&sink->counts.busySince, NsLogClock());
     NsBoundLend(sink);
-    if (fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        sink->fileBytes = (uint64_t) st.st_size;
+    if (fstat(sink->target.fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        sink->target.fileBytes = (uint64_t) st.st_size;
         LookAtName(sink, &st);
     }
     NsBoundTakeBack(sink);
-    atomic_store(&sink->busySince, 0);
-    sink->lookDue = NsLogClock() + LOOK_NANOS;
+    atomic_store(&sink->counts.busySince, 0);
+    sink->target.lookDue = NsLogClock() + LOOK_NANOS;
 }
 
 /*
@@ -240,18 +245,18 @@ static void
 LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 {
     struct stat st;
-    bool        isThere = stat(sink->file, &st) == 0;
+    bool        isThere = stat(sink->target.file, &st) == 0;
 
     if (stPtr->st_nlink == 0) {
         BeginAnew(sink, true);
     } else if (isThere && st.st_ino == stPtr->st_ino
                && st.st_dev == stPtr->st_dev) {
-        sink->isAstray = false;
+        sink->target.isAstray = false;
     } else if (isThere && NsOpenFilesHave(&st)) {
         /* Another sink of this process has rolled it. */
         (void) NsSinkFdReopen(sink);
-    } else if (!sink->isAstray) {
-        sink->isAstray = true;
+    } else if (!sink->target.isAstray) {
+        sink->target.isAstray = true;
     } else {
         BeginAnew(sink, false);
     }
@@ -270,7 +275,7 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
         Ns_Log(Error,
                "log: sink '%s': log file '%s' was deleted: what was "
                "written to it since then is lost; %s",
-               sink->name, sink->file,
+               sink->name, sink->target.file,
                isOpen ? "it is made again"
                       : "lines wait until it can be made again");
     } else if (isOpen) {
@@ -278,7 +283,7 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
                "log: sink '%s': log file '%s' was renamed or replaced: it "
                "is opened again; a program that does that should send SIGHUP "
                "right after it",
-               sink->name, sink->file);
+               sink->name, sink->target.file);
     }
     if (isDeleted && !isOpen) {
         sink->typePtr->closeProc(sink);

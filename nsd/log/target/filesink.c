@@ -62,15 +62,15 @@ OpenFile(Ns_LogSink sink)
     struct stat st;
     int         fd;
 
-    if (sink->file == NULL) {
+    if (sink->target.file == NULL) {
         return OpenStderr(sink);
     }
     /* A FIFO that nobody reads makes open wait, else; writing waits then. */
-    fd = open(sink->file,
+    fd = open(sink->target.file,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
               0644);
     if (fd < 0) {
-        return errno == ENXIO && stat(sink->file, &st) == 0
+        return errno == ENXIO && stat(sink->target.file, &st) == 0
             && S_ISFIFO(st.st_mode);
     }
     (void) fcntl(fd, F_SETFL, O_APPEND);
@@ -86,13 +86,13 @@ OpenFile(Ns_LogSink sink)
         }
         fd = high;
     }
-    sink->fd = fd;
-    sink->fileBytes = 0;
-    sink->fileInode = 0;
-    sink->isNameSynced = false;
+    sink->target.fd = fd;
+    sink->target.fileBytes = 0;
+    sink->target.fileInode = 0;
+    sink->target.isNameSynced = false;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        sink->fileBytes = (uint64_t) st.st_size;
-        sink->fileInode = (uint64_t) st.st_ino;
+        sink->target.fileBytes = (uint64_t) st.st_size;
+        sink->target.fileInode = (uint64_t) st.st_ino;
         NsOpenFilesNote(sink, &st);
     }
     return true;
@@ -101,29 +101,29 @@ OpenFile(Ns_LogSink sink)
 static bool
 OpenStdout(Ns_LogSink sink)
 {
-    sink->fd = STDOUT_FILENO;
+    sink->target.fd = STDOUT_FILENO;
     return true;
 }
 
 static bool
 OpenStderr(Ns_LogSink sink)
 {
-    sink->fd = STDERR_FILENO;
+    sink->target.fd = STDERR_FILENO;
     return true;
 }
 
 static ssize_t
 WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    if (sink->fd < 0 && !sink->typePtr->openProc(sink)) {
+    if (sink->target.fd < 0 && !sink->typePtr->openProc(sink)) {
         return -1;
     }
-    if (sink->fd < 0) {
+    if (sink->target.fd < 0) {
         errno = ENXIO; /* Open, but for a reader. */
         return -1;
     }
-    sink->isSynced = false;
-    return write(sink->fd, bytes, length);
+    sink->target.isSynced = false;
+    return write(sink->target.fd, bytes, length);
 }
 
 /*
@@ -134,37 +134,37 @@ SyncFile(Ns_LogSink sink)
 {
     struct stat st;
 
-    if (sink->leftReason != 0) {
-        errno = sink->leftReason;
-        sink->leftReason = 0;
+    if (sink->target.leftReason != 0) {
+        errno = sink->target.leftReason;
+        sink->target.leftReason = 0;
         return false;
     }
-    if (sink->fd < 0) {
+    if (sink->target.fd < 0) {
         return true; /* It has got nothing. */
     }
-    if (fdatasync(sink->fd) != 0) {
+    if (fdatasync(sink->target.fd) != 0) {
         /* A pipe, a device, a terminal. */
         errno = errno == EINVAL || errno == EROFS ? ENOTSUP : errno;
         return false;
     }
-    if (fstat(sink->fd, &st) == 0 && st.st_nlink == 0) {
+    if (fstat(sink->target.fd, &st) == 0 && st.st_nlink == 0) {
         errno = ENOENT;
         return false;
     }
-    if (!sink->isNameSynced && sink->file != NULL
-        && !NsDirectorySync(sink->file)) {
+    if (!sink->target.isNameSynced && sink->target.file != NULL
+        && !NsDirectorySync(sink->target.file)) {
         return false;
     }
-    sink->isNameSynced = sink->isSynced = true;
+    sink->target.isNameSynced = sink->target.isSynced = true;
     return true;
 }
 
 static void
 CloseFile(Ns_LogSink sink)
 {
-    int fd = sink->fd;
+    int fd = sink->target.fd;
 
-    sink->fd = -1;
+    sink->target.fd = -1;
     NsOpenFilesNote(sink, NULL);
     NsSinkFdLeave(sink, fd);
 }
@@ -177,7 +177,7 @@ CloseFile(Ns_LogSink sink)
 static bool
 WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
 {
-    *offsetPtr = sink->fileBytes;
-    *inodePtr = sink->fileInode;
-    return sink->fd >= 0 && sink->fileInode != 0;
+    *offsetPtr = sink->target.fileBytes;
+    *inodePtr = sink->target.fileInode;
+    return sink->target.fd >= 0 && sink->target.fileInode != 0;
 }

@@ -132,10 +132,10 @@ IsOpen(Ns_LogSink sink)
 static Target *
 GetTarget(Ns_LogSink sink)
 {
-    Target *targetPtr = sink->target;
+    Target *targetPtr = sink->target.own;
 
     if (targetPtr == NULL) {
-        sink->target = targetPtr = ns_calloc(1u, sizeof(*targetPtr));
+        sink->target.own = targetPtr = ns_calloc(1u, sizeof(*targetPtr));
         Ns_DStringInit(&targetPtr->server);
         NsRowAppendServer(&targetPtr->server);
         targetPtr->module.sink = sink->name;
@@ -153,10 +153,10 @@ GetTarget(Ns_LogSink sink)
 static void
 NoteFile(Ns_LogSink sink)
 {
-    Target     *targetPtr = sink->target;
+    Target     *targetPtr = sink->target.own;
     struct stat st;
 
-    if (sink->typePtr->outlivesSink && stat(sink->file, &st) == 0
+    if (sink->typePtr->outlivesSink && stat(sink->target.file, &st) == 0
         && (st.st_ino != targetPtr->file.st_ino
             || st.st_dev != targetPtr->file.st_dev)) {
         targetPtr->file = st;
@@ -172,20 +172,22 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 {
     Target         *targetPtr = GetTarget(sink);
     Ns_LogSinkBatch batch = {
-        .epoch = sink->ringPtr == NULL ? 0 : sink->ringPtr->headerPtr->epoch,
-        .isAwaited = sink->lookDue == 0,
+        .epoch = sink->reader.ringPtr == NULL
+            ? 0
+            : sink->reader.ringPtr->headerPtr->epoch,
+        .isAwaited = sink->target.lookDue == 0,
         .insertRows = sink->settings.batchRows,
         .next = bytes,
         .end = bytes + length,
         .engine = sink};
 
-    NsAssert(sink->nWritten == 0);
+    NsAssert(sink->buffer.nWritten == 0);
     if (!IsOpen(sink)) {
         return -1;
     }
     SetPositions(sink, &batch);
-    sink->lookDue = NsLogClock();
-    sink->nRefused = 0;
+    sink->target.lookDue = NsLogClock();
+    sink->refusals.nRefused = 0;
     if (!Judge(sink, TypeOf(sink)->writeProc(&targetPtr->module, &batch))) {
         return -1;
     }
@@ -196,10 +198,10 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 static void
 SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr)
 {
-    Target *targetPtr = sink->target;
+    Target *targetPtr = sink->target.own;
     size_t  n = 0;
 
-    for (const NsSinkLane *lanePtr = sink->firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         if (n == targetPtr->room) {
             targetPtr->room = MAX(2 * targetPtr->room, 64);
@@ -214,8 +216,8 @@ SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr)
     batchPtr->nPositions = (int) n;
     /* The present mapping has positions, and nothing is left of earlier ones.
      */
-    batchPtr->mayForget = n > 0 && sink->claims == NULL && sink->ringPtr != NULL
-        && sink->ringPtr == NsSinkRing();
+    batchPtr->mayForget = n > 0 && sink->claims == NULL
+        && sink->reader.ringPtr != NULL && sink->reader.ringPtr == NsSinkRing();
 }
 
 int
@@ -248,7 +250,7 @@ Confirm(Ns_LogSink sink)
                       TypeOf(sink)->confirmProc(&GetTarget(sink)->module));
 
     if (!isOk) {
-        sink->nWritten = 0;
+        sink->buffer.nWritten = 0;
     }
     return isOk;
 }
@@ -289,13 +291,13 @@ Ns_LogSinkAddPosition(Ns_LogSinkPositions *listPtr, int64_t lane,
 static bool
 Judge(Ns_LogSink sink, int status)
 {
-    const Target *targetPtr = sink->target;
+    const Target *targetPtr = sink->target.own;
     int           reason = errno;
 
     if (status == NS_OK) {
         return true;
     }
-    snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+    snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
              targetPtr->module.error);
     errno = reason != 0 && reason != EINTR ? reason : EIO;
     return false;
@@ -304,7 +306,7 @@ Judge(Ns_LogSink sink, int status)
 static void
 CloseTarget(Ns_LogSink sink)
 {
-    Target *targetPtr = sink->target;
+    Target *targetPtr = sink->target.own;
 
     if (targetPtr != NULL) {
         if (targetPtr->isOpen) {
@@ -314,6 +316,6 @@ CloseTarget(Ns_LogSink sink)
         Ns_DStringFree(&targetPtr->server);
         ns_free(targetPtr->positions);
         ns_free(targetPtr);
-        sink->target = NULL;
+        sink->target.own = NULL;
     }
 }

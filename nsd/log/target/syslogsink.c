@@ -102,11 +102,11 @@ OpenNothing(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
-    if (!NsSyslogParseAddress(sink->file, &address)) {
+    if (!NsSyslogParseAddress(sink->target.file, &address)) {
         errno = EINVAL;
         return false;
     }
-    sink->isDatagram = address.kind != NS_SYSLOG_TCP;
+    sink->target.isDatagram = address.kind != NS_SYSLOG_TCP;
     return true;
 }
 
@@ -115,7 +115,7 @@ Connect(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
-    (void) NsSyslogParseAddress(sink->file, &address);
+    (void) NsSyslogParseAddress(sink->target.file, &address);
     return address.kind == NS_SYSLOG_UNIX
         ? ConnectUnix(sink, address.path)
         : ConnectInet(sink, &address);
@@ -132,7 +132,7 @@ ConnectUnix(Ns_LogSink sink, const char *path)
     }
     snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
     if (ConnectInTime(fd, (struct sockaddr *) &sa, sizeof(sa))) {
-        sink->fd = fd;
+        sink->target.fd = fd;
         return true;
     }
     reason = errno;
@@ -146,25 +146,25 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
-        .ai_socktype = sink->isDatagram ? SOCK_DGRAM : SOCK_STREAM};
+        .ai_socktype = sink->target.isDatagram ? SOCK_DGRAM : SOCK_STREAM};
     struct addrinfo *list, *infoPtr;
     int              reason = ECONNREFUSED, status;
 
     status = getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list);
     if (status != 0) {
-        snprintf(sink->complaint, sizeof(sink->complaint), "%s",
+        snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
                  gai_strerror(status));
         errno = EHOSTUNREACH;
         return false;
     }
-    for (infoPtr = list; infoPtr != NULL && sink->fd < 0;
+    for (infoPtr = list; infoPtr != NULL && sink->target.fd < 0;
          infoPtr = infoPtr->ai_next) {
         int fd = socket(infoPtr->ai_family, infoPtr->ai_socktype | SOCK_CLOEXEC,
                         infoPtr->ai_protocol);
 
         if (fd >= 0
             && ConnectInTime(fd, infoPtr->ai_addr, infoPtr->ai_addrlen)) {
-            sink->fd = fd;
+            sink->target.fd = fd;
         } else {
             reason = errno;
             if (fd >= 0) {
@@ -173,14 +173,14 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
         }
     }
     freeaddrinfo(list);
-    if (sink->fd >= 0 && !sink->isDatagram) {
+    if (sink->target.fd >= 0 && !sink->target.isDatagram) {
         unsigned limit = BREAK_MS;
 
-        (void) setsockopt(sink->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit,
-                          sizeof(limit));
+        (void) setsockopt(sink->target.fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+                          &limit, sizeof(limit));
     }
     errno = reason;
-    return sink->fd >= 0;
+    return sink->target.fd >= 0;
 }
 
 static bool
@@ -208,18 +208,20 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
 {
     ssize_t n;
 
-    if (sink->fd >= 0 && !sink->isDatagram && IsClosedByServer(sink->fd)) {
+    if (sink->target.fd >= 0 && !sink->target.isDatagram
+        && IsClosedByServer(sink->target.fd)) {
         Break(sink);
     }
-    if (sink->fd < 0) {
+    if (sink->target.fd < 0) {
         if (!Connect(sink)) {
             return -1;
         }
-        bytes = sink->buffer + sink->nWritten;
-        length = sink->nBuffered - sink->nWritten;
+        bytes = sink->buffer.bytes + sink->buffer.nWritten;
+        length = sink->buffer.nBuffered - sink->buffer.nWritten;
     }
-    n = sink->isDatagram ? SendDatagram(sink, bytes, length)
-                         : send(sink->fd, bytes, length, MSG_NOSIGNAL);
+    n = sink->target.isDatagram
+        ? SendDatagram(sink, bytes, length)
+        : send(sink->target.fd, bytes, length, MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         /* It does not read; the connection stays. */
         errno = ETIMEDOUT;
@@ -254,7 +256,7 @@ SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
     size_t messageBytes, head = FrameHead(bytes, length, &messageBytes);
     size_t most = messageBytes;
 
-    while (send(sink->fd, bytes + head, most, MSG_NOSIGNAL) < 0) {
+    while (send(sink->target.fd, bytes + head, most, MSG_NOSIGNAL) < 0) {
         if (errno != EMSGSIZE || most <= MIN_DATAGRAM) {
             return -1;
         }
@@ -287,8 +289,8 @@ CharacterEnd(const char *bytes, size_t length)
 static bool
 IsRefused(Ns_LogSink sink)
 {
-    bool          isInEpisode = sink->failure != 0 && sink->nWritten == 0;
-    struct pollfd pfd = {.fd = sink->fd};
+    bool isInEpisode = sink->failing.reason != 0 && sink->buffer.nWritten == 0;
+    struct pollfd pfd = {.fd = sink->target.fd};
 
     return poll(&pfd, 1, isInEpisode ? REFUSAL_MS : 0) > 0
         && (pfd.revents & POLLERR) != 0;
@@ -304,9 +306,9 @@ ConfirmSyslog(Ns_LogSink sink)
     int64_t until = NsLogClock() + WAIT_SECONDS * NS_STAMP_SECOND;
     int     pauseMs = 1, nLeft;
 
-    while (!sink->isDatagram && sink->fd >= 0
-           && ioctl(sink->fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
-        struct pollfd pfd = {.fd = sink->fd};
+    while (!sink->target.isDatagram && sink->target.fd >= 0
+           && ioctl(sink->target.fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
+        struct pollfd pfd = {.fd = sink->target.fd};
 
         if (NsLogClock() >= until) {
             errno = ETIMEDOUT;
@@ -331,11 +333,12 @@ Break(Ns_LogSink sink)
 {
     int nLeft = 0;
 
-    if (!sink->isDatagram && sink->fd >= 0) {
-        (void) ioctl(sink->fd, SIOCOUTQ, &nLeft);
-        sink->nWritten -= MIN((size_t) MAX(nLeft, 0), sink->nWritten);
+    if (!sink->target.isDatagram && sink->target.fd >= 0) {
+        (void) ioctl(sink->target.fd, SIOCOUTQ, &nLeft);
+        sink->buffer.nWritten -= MIN((size_t) MAX(nLeft, 0),
+                                     sink->buffer.nWritten);
     }
-    if (sink->nWritten > 0) {
+    if (sink->buffer.nWritten > 0) {
         BackToFrame(sink);
     }
     CloseSyslog(sink);
@@ -344,9 +347,9 @@ Break(Ns_LogSink sink)
 static void
 CloseSyslog(Ns_LogSink sink)
 {
-    if (sink->fd >= 0) {
-        close(sink->fd);
-        sink->fd = -1;
+    if (sink->target.fd >= 0) {
+        close(sink->target.fd);
+        sink->target.fd = -1;
     }
 }
 
@@ -362,8 +365,8 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     NsLogOut     out = {buffer, room, MAX_LENGTH_DIGITS + 1};
     NsLogEntry   entry;
     size_t       start, n, headBytes, textBytes;
-    int          pid = sink->ringPtr != NULL
-                 ? (int) sink->ringPtr->headerPtr->pid
+    int          pid = sink->reader.ringPtr != NULL
+                 ? (int) sink->reader.ringPtr->headerPtr->pid
                  : getpid();
     bool         isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
@@ -504,13 +507,13 @@ BackToFrame(Ns_LogSink sink)
 
     for (;;) {
         size_t messageBytes;
-        size_t head = FrameHead(sink->buffer + start, sink->nBuffered - start,
-                                &messageBytes);
+        size_t head = FrameHead(sink->buffer.bytes + start,
+                                sink->buffer.nBuffered - start, &messageBytes);
 
-        if (start + head + messageBytes > sink->nWritten) {
+        if (start + head + messageBytes > sink->buffer.nWritten) {
             break;
         }
         start += head + messageBytes;
     }
-    sink->nWritten = start;
+    sink->buffer.nWritten = start;
 }
