@@ -68,6 +68,12 @@ NsToLower(char c)
     return (c >= 'A' && c <= 'Z') ? (char) (c + ('a' - 'A')) : c;
 }
 
+static inline char
+NsToUpper(char c)
+{
+    return (c >= 'a' && c <= 'z') ? (char) (c - ('a' - 'A')) : c;
+}
+
 /*
  * Value of a hexadecimal digit; -1 for anything else.
  */

@@ -14,26 +14,47 @@
 
 /*
  * Decodes one name or value; the result is good until the next call on dsPtr.
+ * NULL: it cannot be decoded.
  */
-typedef const char *DecodeProc(Ns_DString *dsPtr, const char *text,
-                               size_t length, Tcl_Encoding encoding);
+typedef struct Decoder Decoder;
+typedef const char    *DecodeProc(const Decoder *decoderPtr, Ns_DString *dsPtr,
+                                  const char *text, size_t length);
 
-static DecodeProc DecodeText;
-static DecodeProc DecodeBytes;
-static void ParseFields(const char *text, size_t length, Tcl_Encoding encoding,
-                        Ns_Set *setPtr, DecodeProc *decodeProc);
+struct Decoder {
+    DecodeProc  *proc;
+    Tcl_Encoding encoding; /* NULL: UTF-8. */
+    Tcl_Encoding fallback;
+};
+
+static DecodeProc DecodeText, DecodeChecked, DecodeBytes;
+
+static bool ParseFields(const char *text, size_t length,
+                        const Decoder *decoderPtr, Ns_Set *setPtr);
 
 void
 NsFormParseQuery(const char *text, size_t length, Tcl_Encoding encoding,
                  Ns_Set *setPtr)
 {
-    ParseFields(text, length, encoding, setPtr, DecodeText);
+    const Decoder decoder = {.proc = DecodeText, .encoding = encoding};
+
+    (void) ParseFields(text, length, &decoder, setPtr);
+}
+
+bool
+NsFormParseQueryChecked(const char *text, size_t length, Tcl_Encoding encoding,
+                        Tcl_Encoding fallback, Ns_Set *setPtr)
+{
+    const Decoder decoder = {DecodeChecked, encoding, fallback};
+
+    return ParseFields(text, length, &decoder, setPtr);
 }
 
 int
 Ns_QueryToSet(const char *query, Ns_Set *setPtr)
 {
-    ParseFields(query, strlen(query), NULL, setPtr, DecodeBytes);
+    const Decoder decoder = {.proc = DecodeBytes};
+
+    (void) ParseFields(query, strlen(query), &decoder, setPtr);
     return NS_OK;
 }
 
@@ -75,51 +96,67 @@ NsFormIsServerKey(const char *name)
     return false;
 }
 
-static void
-ParseFields(const char *text, size_t length, Tcl_Encoding encoding,
-            Ns_Set *setPtr, DecodeProc *decodeProc)
+/*
+ * False, with the fields before it in the set: one could not be decoded.
+ */
+static bool
+ParseFields(const char *text, size_t length, const Decoder *decoderPtr,
+            Ns_Set *setPtr)
 {
     const char *end = text + length;
     Ns_DString  name, value;
-    bool        isLast;
+    bool        isLast, isDecoded = true;
 
     Ns_DStringInit(&name);
     Ns_DStringInit(&value);
     do {
         const char *stop = memchr(text, '&', (size_t) (end - text));
-        const char *equals, *key;
+        const char *equals, *key, *data = NULL;
 
         isLast = stop == NULL;
         stop = isLast ? end : stop;
         equals = memchr(text, '=', (size_t) (stop - text));
-        key = decodeProc(&name, text,
-                         (size_t) ((equals == NULL ? stop : equals) - text),
-                         encoding);
-        if (!NsFormIsServerKey(key)) {
-            Ns_SetPut(setPtr, key,
-                      equals == NULL
-                          ? NULL
-                          : decodeProc(&value, equals + 1,
-                                       (size_t) (stop - equals - 1), encoding));
+        key = decoderPtr->proc(decoderPtr, &name, text,
+                               (size_t) ((equals == NULL ? stop : equals)
+                                         - text));
+        if (equals != NULL) {
+            data = decoderPtr->proc(decoderPtr, &value, equals + 1,
+                                    (size_t) (stop - equals - 1));
+        }
+        isDecoded = key != NULL && (equals == NULL || data != NULL);
+        if (isDecoded && !NsFormIsServerKey(key)) {
+            Ns_SetPut(setPtr, key, data);
         }
         text = stop + 1;
-    } while (!isLast);
+    } while (isDecoded && !isLast);
     Ns_DStringFree(&value);
     Ns_DStringFree(&name);
+    return isDecoded;
 }
 
 static const char *
-DecodeText(Ns_DString *dsPtr, const char *text, size_t length,
-           Tcl_Encoding encoding)
+DecodeText(const Decoder *decoderPtr, Ns_DString *dsPtr, const char *text,
+           size_t length)
 {
     Ns_DStringSetLength(dsPtr, 0);
-    NsUrlDecode(dsPtr, text, length, encoding, NS_URL_QUERY);
+    NsUrlDecode(dsPtr, text, length, decoderPtr->encoding, NS_URL_QUERY);
     return Ns_DStringValue(dsPtr);
 }
 
 static const char *
-DecodeBytes(Ns_DString *dsPtr, const char *text, size_t length,
-            Tcl_Encoding encoding)
+DecodeChecked(const Decoder *decoderPtr, Ns_DString *dsPtr, const char *text,
+              size_t length)
+{
+    Ns_DStringSetLength(dsPtr, 0);
+    return NsUrlDecodeChecked(dsPtr, text, length, decoderPtr->encoding,
+                              decoderPtr->fallback, NS_URL_QUERY)
+        ? Ns_DStringValue(dsPtr)
+        : NULL;
+}
+
+static const char *
+DecodeBytes(const Decoder *decoderPtr, Ns_DString *dsPtr, const char *text,
+            size_t length)
 {
     size_t n;
 

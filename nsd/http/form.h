@@ -23,6 +23,15 @@ void NsFormParseQuery(const char *text, size_t length, Tcl_Encoding encoding,
                       Ns_Set *setPtr);
 
 /*
+ * The same, but what is to be UTF-8 and is not is read in the fallback encoding
+ * instead.  False if there is none (NULL, or UTF-8 itself); the fields before
+ * it are in the set.
+ */
+bool NsFormParseQueryChecked(const char *text, size_t length,
+                             Tcl_Encoding encoding, Tcl_Encoding fallback,
+                             Ns_Set *setPtr);
+
+/*
  * Whether the server alone may add a field of this name.
  */
 bool NsFormIsServerKey(const char *name);

@@ -23,6 +23,7 @@ typedef struct {
 
 static int    ParseHostPort(char *text, char **hostPtr, char **portPtr);
 static void   SplitReference(const char *url, Reference *refPtr);
+static void   LeaveOutUser(Part *authorityPtr);
 static Part   TakePart(const char **textPtr, const char *stops);
 static size_t SchemeLength(const char *url);
 static void   AppendPart(Ns_DString *dsPtr, const char *before, Part part);
@@ -181,6 +182,7 @@ Ns_AbsoluteUrl(Ns_DString *dsPtr, const char *url, const char *base)
         Ns_DStringAppend(dsPtr, url);
         return NS_OK;
     }
+    LeaveOutUser(&baseRef.authority);
     AppendPart(dsPtr, "", baseRef.scheme);
     Ns_DStringAppend(dsPtr, ":");
     if (ref.authority.start != NULL) {
@@ -196,6 +198,21 @@ Ns_AbsoluteUrl(Ns_DString *dsPtr, const char *url, const char *base)
     AppendPart(dsPtr, "?", ref.query);
     AppendPart(dsPtr, "#", ref.fragment);
     return NS_OK;
+}
+
+/*
+ * A name and a password are for one URL, not for all that it mentions.
+ */
+static void
+LeaveOutUser(Part *authorityPtr)
+{
+    const char *end = authorityPtr->start + authorityPtr->length;
+    const char *host = end;
+
+    while (host > authorityPtr->start && host[-1] != '@') {
+        host--;
+    }
+    *authorityPtr = (Part){host, (size_t) (end - host)};
 }
 
 const char *

@@ -6,21 +6,32 @@
 
 #include "http/url.h"
 
+#include "base/assert.h"
 #include "base/chars.h"
 #include "http/charset.h"
 
-#define IN_PATH  1
-#define IN_QUERY 2
-#define IN_BOTH  (IN_PATH | IN_QUERY)
-
 /*
- * ASCII characters that are not escaped, besides letters and digits.
+ * Kinds of characters besides letters and digits; each part has those that stay
+ * in it.
  */
-static const uint8_t plainChars[128] = {
-    ['!'] = IN_BOTH, ['\''] = IN_BOTH, ['('] = IN_BOTH, [')'] = IN_BOTH,
-    ['*'] = IN_BOTH, ['-'] = IN_BOTH,  ['.'] = IN_BOTH, ['_'] = IN_BOTH,
-    ['~'] = IN_BOTH, ['$'] = IN_PATH,  ['&'] = IN_PATH, ['+'] = IN_PATH,
-    [','] = IN_PATH, [':'] = IN_PATH,  ['@'] = IN_PATH};
+#define MARK  0x01u
+#define QUOTE 0x02u
+#define DELIM 0x04u
+#define SLASH 0x08u
+#define ASK   0x10u
+
+static const uint8_t kinds[128] = {
+    ['-'] = MARK,   ['.'] = MARK,  ['_'] = MARK,  ['~'] = MARK,  ['!'] = QUOTE,
+    ['\''] = QUOTE, ['('] = QUOTE, [')'] = QUOTE, ['*'] = QUOTE, ['$'] = DELIM,
+    ['&'] = DELIM,  ['+'] = DELIM, [','] = DELIM, [':'] = DELIM, ['@'] = DELIM,
+    ['/'] = SLASH,  [';'] = ASK,   ['='] = ASK,   ['?'] = ASK};
+
+static const uint8_t plainKinds[] = {
+    [NS_URL_QUERY] = MARK | QUOTE,
+    [NS_URL_PATH] = MARK | QUOTE | DELIM,
+    [NS_URL_FULLPATH] = MARK | QUOTE | DELIM | SLASH,
+    [NS_URL_FRAGMENT] = MARK | QUOTE | DELIM | SLASH | ASK,
+    [NS_URL_OAUTH1] = MARK};
 
 static void EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length,
                         NsUrlPart part, bool isTclUtf8);
@@ -34,11 +45,15 @@ NsUrlEncode(Ns_DString *dsPtr, const char *text, size_t length,
             Tcl_Encoding encoding, NsUrlPart part)
 {
     length = NsFittingBytes(dsPtr, length, 3);
-    if (NsEncodingIsUtf8(encoding)) {
+    if (NsEncodingIsUtf8(encoding) && memchr(text, 0xED, length) == NULL) {
         EncodeBytes(dsPtr, text, length, part, true);
     } else {
         Tcl_DString bytes;
 
+        /* ED may begin the half of a character beyond U+FFFF. */
+        if (encoding == NULL) {
+            encoding = Ns_GetCharsetEncoding("utf-8");
+        }
         Tcl_UtfToExternalDString(encoding, text, (int) length, &bytes);
         EncodeBytes(dsPtr, Tcl_DStringValue(&bytes),
                     (size_t) Tcl_DStringLength(&bytes), part, false);
@@ -68,6 +83,56 @@ NsUrlDecode(Ns_DString *dsPtr, const char *text, size_t length,
     nBytes = NsUrlUnescape(to + length, text, length, part);
     nBytes = NsUtf8FromBytes(to, to + length, nBytes);
     Ns_DStringSetLength(dsPtr, oldLength + (int) nBytes);
+}
+
+/*
+ * A Tcl string is not quite UTF-8: null bytes and characters beyond U+FFFF have
+ * forms of their own.
+ */
+bool
+NsUrlDecodeChecked(Ns_DString *dsPtr, const char *text, size_t length,
+                   Tcl_Encoding encoding, Tcl_Encoding fallback, NsUrlPart part)
+{
+    Tcl_Encoding utf8;
+    Tcl_DString  bytes;
+    char        *start;
+    size_t       nBytes;
+    bool         isValid;
+
+    length = NsFittingBytes(dsPtr, length, 3);
+    if (!NsEncodingIsUtf8(encoding)) {
+        DecodeOther(dsPtr, text, length, encoding, part);
+        return true;
+    }
+    utf8 = Ns_GetCharsetEncoding("utf-8");
+    start = Tcl_UtfToExternalDString(utf8, text, (int) length, &bytes);
+    nBytes = NsUrlUnescape(start, start, (size_t) Tcl_DStringLength(&bytes),
+                           part);
+    isValid = NsUtf8ValidBytes(start, nBytes) == nBytes;
+    if (isValid || !NsEncodingIsUtf8(fallback)) {
+        Tcl_DString decoded;
+
+        Tcl_ExternalToUtfDString(isValid ? utf8 : fallback, start, (int) nBytes,
+                                 &decoded);
+        Ns_DStringNAppend(dsPtr, Tcl_DStringValue(&decoded),
+                          Tcl_DStringLength(&decoded));
+        Tcl_DStringFree(&decoded);
+        isValid = true;
+    }
+    Tcl_DStringFree(&bytes);
+    return isValid;
+}
+
+void
+NsUrlUpperEscapes(char *text, size_t length)
+{
+    for (size_t i = 0; i + 2 < length; i++) {
+        if (text[i] == '%') {
+            text[i + 1] = NsToUpper(text[i + 1]);
+            text[i + 2] = NsToUpper(text[i + 2]);
+            i += 2;
+        }
+    }
 }
 
 size_t
@@ -150,6 +215,22 @@ NsUtf8Sequence(const char *p, const char *end)
     return n;
 }
 
+size_t
+NsUtf8ValidBytes(const char *bytes, size_t length)
+{
+    const char *p = bytes, *end = bytes + length;
+
+    while (p < end) {
+        size_t n = NsUtf8Sequence(p, end);
+
+        if (n == 0) {
+            break;
+        }
+        p += n;
+    }
+    return (size_t) (p - bytes);
+}
+
 /*
  * The public functions.
  */
@@ -215,11 +296,14 @@ static void
 EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length, NsUrlPart part,
             bool isTclUtf8)
 {
-    static const char digits[] = "0123456789abcdef";
-    int               oldLength = Ns_DStringLength(dsPtr);
-    const char       *end;
-    char             *to;
+    const char *digits = part == NS_URL_OAUTH1
+        ? "0123456789ABCDEF"
+        : "0123456789abcdef";
+    int         oldLength = Ns_DStringLength(dsPtr);
+    const char *end;
+    char       *to;
 
+    NsAssert((unsigned) part <= NS_URL_OAUTH1);
     length = NsFittingBytes(dsPtr, length, 3);
     end = bytes + length;
     Ns_DStringSetLength(dsPtr, oldLength + (int) (3 * length));
@@ -253,8 +337,7 @@ IsPlain(unsigned char c, NsUrlPart part)
     if (NsIsAlpha((char) c) || NsIsDigit((char) c)) {
         return true;
     }
-    return c < 128
-        && (plainChars[c] & (part == NS_URL_PATH ? IN_PATH : IN_QUERY)) != 0;
+    return c < 128 && (kinds[c] & plainKinds[part]) != 0;
 }
 
 static void

@@ -13,11 +13,17 @@
 
 #include "nsstring.h"
 
+/*
+ * What the text is for decides which characters stay.  Blank is + in a query
+ * and %20 elsewhere; + means a blank in a query only.
+ */
 typedef enum {
-    NS_URL_PATH,  /* Blank is %20; + stays. */
-    NS_URL_QUERY, /* Blank is +. */
-    NS_URL_COOKIE /* Blank is %20; of what is printable, what the value of
-                   * a cookie must not have is escaped as well. */
+    NS_URL_QUERY,    /* A name or value of a query. */
+    NS_URL_PATH,     /* One segment of a path. */
+    NS_URL_FULLPATH, /* A path, with slashes. */
+    NS_URL_FRAGMENT,
+    NS_URL_COOKIE, /* The value of a cookie. */
+    NS_URL_OAUTH1  /* RFC 5849, section 3.6; escapes in upper case. */
 } NsUrlPart;
 
 /*
@@ -43,6 +49,20 @@ void NsUrlDecode(Ns_DString *dsPtr, const char *text, size_t length,
                  Tcl_Encoding encoding, NsUrlPart part);
 
 /*
+ * Decode text that may be wrong: bytes that are to be UTF-8 and are not are
+ * read in the fallback encoding instead.  False, with nothing appended, if
+ * there is none (NULL, or UTF-8 itself).  The text is a Tcl string.
+ */
+bool NsUrlDecodeChecked(Ns_DString *dsPtr, const char *text, size_t length,
+                        Tcl_Encoding encoding, Tcl_Encoding fallback,
+                        NsUrlPart part);
+
+/*
+ * Escapes of coded text in upper case.
+ */
+void NsUrlUpperEscapes(char *text, size_t length);
+
+/*
  * Replace escapes by bytes, without regard to what they mean; incomplete and
  * invalid ones stay.  to has room for length bytes and may be from.  How many
  * were written.
@@ -61,5 +81,11 @@ size_t NsUtf8FromBytes(char *to, const char *from, size_t length);
  * none.  Overlong forms and surrogates are not valid.
  */
 size_t NsUtf8Sequence(const char *p, const char *end);
+
+/*
+ * How many of the bytes, from the first one, are valid UTF-8: all of them, or
+ * those before the first bad one.
+ */
+size_t NsUtf8ValidBytes(const char *bytes, size_t length);
 
 #endif

@@ -21,7 +21,8 @@
     FAMILY(Log) FAMILY(LogSink) FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) \
     FAMILY(Process) FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) \
     FAMILY(Sock) FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) \
-    FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(Writer)
+    FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(UrlCode) FAMILY(UrlParse) \
+    FAMILY(Writer)
 /* clang-format on */
 
 /*

@@ -52,6 +52,8 @@ static int  Find(const Call *callPtr);
 static int  ReturnInt(Call *callPtr, int value);
 static int  ReturnString(Call *callPtr, const char *value);
 
+static Tcl_Encoding EncodingOf(const char *charset);
+
 /*
  * In the order of the error message.
  */
@@ -99,7 +101,7 @@ static const NsTclCommand commands[] = {
     {"ns_set", SetCmd, 1, NS_TCL_ANY, "option ?arg ...?", NS_TCL_BASIC},
     {"ns_findset", FindSetCmd, 2, 2, "sets name", NS_TCL_BASIC},
     {"ns_parseheader", ParseHeaderCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_parsequery", ParseQueryCmd, 1, 1, "querystring", NS_TCL_BASIC},
+    {"ns_parsequery", ParseQueryCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END};
 
 NS_TCL_FAMILY(Set, commands)
@@ -540,12 +542,35 @@ static int
 ParseQueryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    Ns_Set     *setPtr;
-    const char *query;
-    int         length;
+    Ns_Set      *setPtr;
+    char        *query, *charset = NULL, *fallback = NULL;
+    int          length;
+    Ns_ObjvSpec  opts[] = {{"-charset", Ns_ObjvString, &charset, NULL},
+                           {"-fallbackcharset", Ns_ObjvString, &fallback, NULL},
+                           {"--", Ns_ObjvBreak, NULL, NULL},
+                           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec  args[] = {{"query", Ns_ObjvString, &query, &length},
+                           {NULL, NULL, NULL, NULL}};
 
-    query = Tcl_GetStringFromObj(objv[1], &length);
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
     setPtr = Ns_SetCreate(NULL);
-    NsFormParseQuery(query, (size_t) length, NULL, setPtr);
+    if (!NsFormParseQueryChecked(query, (size_t) length, EncodingOf(charset),
+                                 EncodingOf(fallback), setPtr)) {
+        Ns_SetFree(setPtr);
+        Ns_TclPrintfResult(interp, "could not parse query: \"%s\"", query);
+        Tcl_SetErrorCode(interp, "NS_INVALID_UTF8", NULL);
+        return TCL_ERROR;
+    }
     return NsTclReturn(interp, NsTclSetEnter(clientData, setPtr, true));
+}
+
+/*
+ * NULL for NULL and for a charset that does not exist.
+ */
+static Tcl_Encoding
+EncodingOf(const char *charset)
+{
+    return charset == NULL ? NULL : Ns_GetCharsetEncoding(charset);
 }

@@ -1,8 +1,7 @@
 /*
  * text_cmd.c --
  *
- *      URL coding and text: ns_urlencode, ns_urldecode, ns_quotehtml,
- *      ns_striphtml, ns_hrefs, ns_trim.
+ *      HTML and text: ns_quotehtml, ns_striphtml, ns_hrefs, ns_trim.
  */
 
 #include "nsstring.h"
@@ -12,35 +11,18 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-typedef enum { PART_QUERY, PART_PATH } UrlPart;
+static Tcl_ObjCmdProc QuoteHtmlCmd, StripHtmlCmd, HrefsCmd, TrimCmd;
 
-/*
- * Options of the two commands for URLs.
- */
-typedef struct UrlOptions {
-    Tcl_Encoding encoding;
-    int          part;
-    int          next; /* Index of the first word behind them. */
-} UrlOptions;
-
-static Tcl_ObjCmdProc UrlEncodeCmd, UrlDecodeCmd, QuoteHtmlCmd, StripHtmlCmd,
-    HrefsCmd, TrimCmd;
-
-static int  ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max,
-                            int objc, Tcl_Obj *const *objv);
-static bool NextLink(const char **textPtr, const char **valuePtr,
-                     size_t *lengthPtr);
-static bool NextAttribute(const char **textPtr, const char *end,
-                          const char **namePtr, size_t *nameLengthPtr,
-                          const char **valuePtr, size_t *valueLengthPtr);
+static bool        NextLink(const char **textPtr, const char **valuePtr,
+                            size_t *lengthPtr);
+static bool        NextAttribute(const char **textPtr, const char *end,
+                                 const char **namePtr, size_t *nameLengthPtr,
+                                 const char **valuePtr, size_t *valueLengthPtr);
 static const char *TagEnd(const char *text);
 static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
                       const char *delimiter, const char *prefix);
 
 static const NsTclCommand commands[] = {
-    {"ns_urlencode", UrlEncodeCmd, 1, NS_TCL_ANY,
-     "?-charset charset? ?-part query|path? ?--? ?arg ...?", NS_TCL_BASIC},
-    {"ns_urldecode", UrlDecodeCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_quotehtml", QuoteHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_striphtml", StripHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_hrefs", HrefsCmd, 1, 1, "html", NS_TCL_BASIC},
@@ -48,88 +30,6 @@ static const NsTclCommand commands[] = {
     NS_TCL_END};
 
 NS_TCL_FAMILY(Text, commands)
-
-/*
- * --------------------------------------------------------------- URLs
- */
-
-static int
-UrlEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    UrlOptions options;
-    Ns_DString ds;
-
-    if (ParseUrlOptions(interp, &options, -1, objc, objv) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    for (int i = options.next; i < objc; i++) {
-        const char *word = Tcl_GetString(objv[i]);
-
-        if (options.part == PART_PATH) {
-            (void) Ns_UrlPathEncode(&ds, word, options.encoding);
-        } else {
-            (void) Ns_UrlQueryEncode(&ds, word, options.encoding);
-        }
-        if (i + 1 < objc) {
-            Ns_DStringNAppend(&ds, options.part == PART_PATH ? "/" : "&", 1);
-        }
-    }
-    return NsTclReturnText(interp, &ds);
-}
-
-static int
-UrlDecodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    UrlOptions options;
-    Ns_DString ds;
-
-    if (objc > 1
-        && ParseUrlOptions(interp, &options, objc - 2, objc, objv) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (objc < 2 || options.next != objc - 1) {
-        Tcl_WrongNumArgs(interp, 1, objv,
-                         "?-charset charset? ?-part query|path? ?--? string");
-        return TCL_ERROR;
-    }
-    Ns_DStringInit(&ds);
-    if (options.part == PART_PATH) {
-        (void) Ns_UrlPathDecode(&ds, Tcl_GetString(objv[objc - 1]),
-                                options.encoding);
-    } else {
-        (void) Ns_UrlQueryDecode(&ds, Tcl_GetString(objv[objc - 1]),
-                                 options.encoding);
-    }
-    return NsTclReturnText(interp, &ds);
-}
-
-static int
-ParseUrlOptions(Tcl_Interp *interp, UrlOptions *optionsPtr, int max, int objc,
-                Tcl_Obj *const *objv)
-{
-    static const char       *names[] = {"-charset", "-part", NULL};
-    static const char *const parts[] = {"query", "path", NULL};
-    Ns_OptionConverter      *converters[] = {Ns_OptionString, Ns_OptionObj};
-    ClientData               values[] = {NULL, NULL};
-
-    *optionsPtr = (UrlOptions){.part = PART_QUERY};
-    if (Ns_ParseOptions(names, converters, values, interp, 1, max,
-                        &optionsPtr->next, objc, objv)
-        != TCL_OK) {
-        return TCL_ERROR;
-    }
-    if (values[0] != NULL) {
-        optionsPtr->encoding = Ns_GetCharsetEncoding(values[0]);
-    }
-    if (values[1] != NULL) {
-        return Tcl_GetIndexFromObj(interp, values[1], parts, "-part", TCL_EXACT,
-                                   &optionsPtr->part);
-    }
-    return TCL_OK;
-}
 
 /*
  * --------------------------------------------------------------- HTML
