@@ -542,15 +542,15 @@ static int
 ParseQueryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    Ns_Set      *setPtr;
-    char        *query, *charset = NULL, *fallback = NULL;
-    int          length;
-    Ns_ObjvSpec  opts[] = {{"-charset", Ns_ObjvString, &charset, NULL},
-                           {"-fallbackcharset", Ns_ObjvString, &fallback, NULL},
-                           {"--", Ns_ObjvBreak, NULL, NULL},
-                           {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec  args[] = {{"query", Ns_ObjvString, &query, &length},
-                           {NULL, NULL, NULL, NULL}};
+    Ns_Set     *setPtr;
+    char       *query, *charset = NULL, *fallback = NULL;
+    int         length;
+    Ns_ObjvSpec opts[] = {{"-charset", Ns_ObjvString, &charset, NULL},
+                          {"-fallbackcharset", Ns_ObjvString, &fallback, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"query", Ns_ObjvString, &query, &length},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

@@ -1,194 +1,46 @@
 /*
  * text_cmd.c --
  *
- *      HTML and text: ns_quotehtml, ns_striphtml, ns_hrefs, ns_trim.
+ *      Text: ns_trim, ns_reflow_text, ns_valid_utf8, ns_strcoll, ns_hash.
  */
 
 #include "nsstring.h"
+#include "nsthread.h"
 #include "base/chars.h"
-#include "http/html.h"
+#include "http/url.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc QuoteHtmlCmd, StripHtmlCmd, HrefsCmd, TrimCmd;
+#include <locale.h>
+#include <wchar.h>
 
-static bool        NextLink(const char **textPtr, const char **valuePtr,
-                            size_t *lengthPtr);
-static bool        NextAttribute(const char **textPtr, const char *end,
-                                 const char **namePtr, size_t *nameLengthPtr,
-                                 const char **valuePtr, size_t *valueLengthPtr);
-static const char *TagEnd(const char *text);
+static Tcl_ObjCmdProc TrimCmd, ReflowTextCmd, ValidUtf8Cmd, StrCollCmd, HashCmd;
+
 static void TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
                       const char *delimiter, const char *prefix);
+static int  TakeNumber(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
+                       int low, int *valuePtr);
+static void ReflowLine(Ns_DString *dsPtr, const char *text, const char *end,
+                       int width, int used, const char *prefix);
+static const char *BreakBefore(const char *text, const char *end, int room);
+static void        AppendPlace(Ns_DString *dsPtr, const unsigned char *bytes,
+                               size_t nValid, size_t length);
+static size_t      SequenceBytes(unsigned char first);
+static locale_t    DefaultLocale(void);
+static void        SetDefaultLocale(void);
+static wchar_t    *WideDup(Tcl_Obj *obj);
 
 static const NsTclCommand commands[] = {
-    {"ns_quotehtml", QuoteHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_striphtml", StripHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
-    {"ns_hrefs", HrefsCmd, 1, 1, "html", NS_TCL_BASIC},
     {"ns_trim", TrimCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_reflow_text", ReflowTextCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_valid_utf8", ValidUtf8Cmd, 1, 2, "bytes ?varname?", NS_TCL_BASIC},
+    {"ns_strcoll", StrCollCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_hash", HashCmd, 1, 1, "string", NS_TCL_BASIC},
     NS_TCL_END};
 
 NS_TCL_FAMILY(Text, commands)
-
-/*
- * --------------------------------------------------------------- HTML
- */
-
-static int
-QuoteHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    const char *html;
-    Ns_DString  ds;
-    int         length;
-
-    if (objc != 2) {
-        return NsTclFail(interp, "wrong # args:  should be \"%s html\"",
-                         Tcl_GetString(objv[0]));
-    }
-    html = Tcl_GetStringFromObj(objv[1], &length);
-    Ns_DStringInit(&ds);
-    NsHtmlQuote(&ds, html, (size_t) length);
-    return NsTclReturnText(interp, &ds);
-}
-
-static int
-StripHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    const char *html;
-    Ns_DString  ds;
-    int         length;
-
-    if (objc != 2) {
-        return NsTclFail(interp, "wrong # of args:  should be \"%s page\"",
-                         Tcl_GetString(objv[0]));
-    }
-    html = Tcl_GetStringFromObj(objv[1], &length);
-    Ns_DStringInit(&ds);
-    NsHtmlStrip(&ds, html, (size_t) length);
-    return NsTclReturnText(interp, &ds);
-}
-
-static int
-HrefsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-         Tcl_Obj *const *objv)
-{
-    const char *text, *value;
-    Tcl_Obj    *listPtr;
-    size_t      length;
-
-    listPtr = Tcl_NewListObj(0, NULL);
-    text = Tcl_GetString(objv[1]);
-    while (NextLink(&text, &value, &length)) {
-        Tcl_ListObjAppendElement(NULL, listPtr,
-                                 Tcl_NewStringObj(value, (int) length));
-    }
-    return NsTclReturn(interp, listPtr);
-}
-
-/*
- * The first href of the next tag <a ...> that has one.
- */
-static bool
-NextLink(const char **textPtr, const char **valuePtr, size_t *lengthPtr)
-{
-    const char *tag = *textPtr, *end, *name;
-    size_t      nameLength;
-
-    while ((tag = strchr(tag, '<')) != NULL) {
-        tag++;
-        if (*tag != 'a' && *tag != 'A') {
-            continue;
-        }
-        if (!NsIsSpace(tag[1])) {
-            continue;
-        }
-        end = TagEnd(tag);
-        if (end == NULL) {
-            break;
-        }
-        *textPtr = end + 1;
-        tag++;
-        while (NextAttribute(&tag, end, &name, &nameLength, valuePtr,
-                             lengthPtr)) {
-            if (nameLength == 4 && strncasecmp(name, "href", 4) == 0
-                && *valuePtr != NULL) {
-                return true;
-            }
-        }
-        tag = end;
-    }
-    return false;
-}
-
-/*
- * The > that ends a tag; quoted values may hold one.
- */
-static const char *
-TagEnd(const char *text)
-{
-    while (*text != '\0' && *text != '>') {
-        if (*text == '=') {
-            const char *quote = text + 1;
-
-            quote = NsSkipSpace(quote);
-            if (*quote == '"' || *quote == '\'') {
-                const char *close = strchr(quote + 1, *quote);
-
-                text = close == NULL ? quote : close;
-            } else {
-                text = quote - 1;
-            }
-        }
-        text++;
-    }
-    return *text == '>' ? text : NULL;
-}
-
-static bool
-NextAttribute(const char **textPtr, const char *end, const char **namePtr,
-              size_t *nameLengthPtr, const char **valuePtr,
-              size_t *valueLengthPtr)
-{
-    const char *text = NsSkipSpaceTo(*textPtr, end);
-
-    if (text == end) {
-        return false;
-    }
-    *namePtr = text;
-    while (text < end && *text != '=' && !NsIsSpace(*text)) {
-        text++;
-    }
-    *nameLengthPtr = (size_t) (text - *namePtr);
-    *valuePtr = NULL;
-    *valueLengthPtr = 0;
-    *textPtr = text;
-    text = NsSkipSpaceTo(text, end);
-    if (text == end || *text != '=') {
-        return true;
-    }
-    text = NsSkipSpaceTo(text + 1, end);
-    *valuePtr = text;
-    if (text < end && (*text == '"' || *text == '\'')) {
-        const char *close = memchr(text + 1, *text, (size_t) (end - text - 1));
-
-        *valuePtr = text + 1;
-        text = close == NULL ? end : close;
-    } else {
-        while (text < end && !NsIsSpace(*text)) {
-            text++;
-        }
-    }
-    *valueLengthPtr = (size_t) (text - *valuePtr);
-    *textPtr = text < end && (*text == '"' || *text == '\'') ? text + 1 : text;
-    return true;
-}
-
-/*
- * --------------------------------------------------------------- Trimming
- */
 
 static int
 TrimCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -209,6 +61,11 @@ TrimCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
+    }
+    if (delimiter != NULL && prefix != NULL) {
+        return NsTclFail(interp,
+                         "invalid arguments: either -prefix or -delimiter can "
+                         "be specified");
     }
     if (delimiter != NULL && Tcl_NumUtfChars(delimiter, -1) != 1) {
         return NsTclFail(interp,
@@ -258,4 +115,296 @@ TrimLines(Ns_DString *dsPtr, const char *text, const char *end,
         Ns_DStringNAppend(dsPtr, text, (int) (next - text));
         text = next;
     }
+}
+
+/*
+ * ns_reflow_text ?-width n? ?-offset n? ?-prefix p? ?--? text
+ */
+static int
+ReflowTextCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *widthObj = NULL, *offsetObj = NULL;
+    char       *prefix = NULL, *text;
+    const char *end;
+    Ns_DString  ds;
+    int         width = 80, offset = 0, length;
+    Ns_ObjvSpec opts[] = {{"-width", Ns_ObjvObj, &widthObj, NULL},
+                          {"-offset", Ns_ObjvObj, &offsetObj, NULL},
+                          {"-prefix", Ns_ObjvString, &prefix, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"text", Ns_ObjvString, &text, &length},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || TakeNumber(interp, widthObj, "-width", 5, &width) != TCL_OK
+        || TakeNumber(interp, offsetObj, "-offset", 0, &offset) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    end = text + length;
+    for (const char *line = text;; offset = 0) {
+        const char *newline = memchr(line, '\n', (size_t) (end - line));
+
+        ReflowLine(&ds, line, newline == NULL ? end : newline, width, offset,
+                   prefix == NULL ? "" : prefix);
+        if (newline == NULL) {
+            break;
+        }
+        Ns_DStringNAppend(&ds, "\n", 1);
+        line = newline + 1;
+    }
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * Nothing happens without the option.
+ */
+static int
+TakeNumber(Tcl_Interp *interp, Tcl_Obj *obj, const char *option, int low,
+           int *valuePtr)
+{
+    if (obj == NULL) {
+        return TCL_OK;
+    }
+    if (Tcl_GetIntFromObj(interp, obj, valuePtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (*valuePtr < low) {
+        return NsTclFail(interp,
+                         "expected integer in range [%d,MAX] for '%s', but got "
+                         "%s",
+                         low, option, Tcl_GetString(obj));
+    }
+    return TCL_OK;
+}
+
+/*
+ * Blanks where a line is broken disappear.
+ */
+static void
+ReflowLine(Ns_DString *dsPtr, const char *text, const char *end, int width,
+           int used, const char *prefix)
+{
+    Ns_DStringAppend(dsPtr, prefix);
+    for (;;) {
+        const char *stop = BreakBefore(text, end, width - MIN(width, used));
+
+        Ns_DStringNAppend(dsPtr, text, (int) (stop - text));
+        if (stop == end) {
+            break;
+        }
+        Ns_DStringVarAppend(dsPtr, "\n", prefix, (char *) NULL);
+        text = NsSkipSpaceTo(stop, end);
+        used = 0;
+    }
+}
+
+/*
+ * Where the first line of room characters ends: at the end of the text, or at
+ * blanks between two words.
+ */
+static const char *
+BreakBefore(const char *text, const char *end, int room)
+{
+    const char *p = NsSkipSpaceTo(text, end), *best = NULL;
+    int         n = (int) (p - text);
+
+    while (p < end) {
+        const char *stop;
+
+        /* A word, then the blanks behind it. */
+        for (; p < end && !NsIsSpace(*p); p++) {
+            n += (UCHAR(*p) & 0xC0) != 0x80;
+        }
+        if (n > room && best != NULL) {
+            return best;
+        }
+        stop = p;
+        p = NsSkipSpaceTo(p, end);
+        if (p == end) {
+            break;
+        }
+        best = stop;
+        n += (int) (p - stop);
+    }
+    return end;
+}
+
+/*
+ * ns_valid_utf8 bytes ?varname?
+ */
+static int
+ValidUtf8Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    int                  length;
+    const unsigned char *bytes = Tcl_GetByteArrayFromObj(objv[1], &length);
+    size_t nValid = NsUtf8ValidBytes((const char *) bytes, (size_t) length);
+    bool   isValid = nValid == (size_t) length;
+
+    if (!isValid && objc == 3) {
+        Ns_DString ds;
+        bool       isSet;
+
+        Ns_DStringInit(&ds);
+        AppendPlace(&ds, bytes, nValid, (size_t) length);
+        isSet = Tcl_SetVar2Ex(interp, Tcl_GetString(objv[2]), NULL,
+                              Tcl_NewStringObj(Ns_DStringValue(&ds),
+                                               Ns_DStringLength(&ds)),
+                              TCL_LEAVE_ERR_MSG)
+            != NULL;
+        Ns_DStringFree(&ds);
+        if (!isSet) {
+            return TCL_ERROR;
+        }
+    }
+    return NsTclReturn(interp, Tcl_NewBooleanObj(isValid));
+}
+
+/*
+ * The text before the first bad bytes, and these, to an empty string.
+ */
+static void
+AppendPlace(Ns_DString *dsPtr, const unsigned char *bytes, size_t nValid,
+            size_t length)
+{
+    size_t end = MIN(nValid + SequenceBytes(bytes[nValid]), length);
+    size_t nShown = NsFittingBytes(dsPtr, nValid, 2);
+
+    Ns_DStringSetLength(dsPtr, (int) (2 * nShown));
+    nShown = NsUtf8FromBytes(Ns_DStringValue(dsPtr), (const char *) bytes,
+                             nShown);
+    Ns_DStringSetLength(dsPtr, (int) nShown);
+    Ns_DStringNAppend(dsPtr, "|", 1);
+    for (size_t i = nValid; i < end; i++) {
+        Ns_DStringPrintf(dsPtr,
+                         bytes[i] < 0x80 && bytes[i] > 0 ? "%c" : "\\x%02x",
+                         bytes[i]);
+    }
+    Ns_DStringAppend(dsPtr, end < length ? "|..." : "|");
+}
+
+/*
+ * How long a sequence with this first byte would be.
+ */
+static size_t
+SequenceBytes(unsigned char first)
+{
+    return first >= 0xC2 && first <= 0xDF ? 2
+        : first >= 0xE0 && first <= 0xEF  ? 3
+        : first >= 0xF0 && first <= 0xF4
+        ? 4
+        : 1;
+}
+
+/*
+ * ns_strcoll ?-locale l? ?--? string1 string2
+ */
+static int
+StrCollCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    char       *name = NULL;
+    Tcl_Obj    *objs[2];
+    wchar_t    *words[2];
+    locale_t    locale;
+    int         result;
+    Ns_ObjvSpec opts[] = {{"-locale", Ns_ObjvString, &name, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"string1", Ns_ObjvObj, &objs[0], NULL},
+                          {"string2", Ns_ObjvObj, &objs[1], NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    locale = name == NULL
+        ? DefaultLocale()
+        : newlocale(LC_COLLATE_MASK | LC_CTYPE_MASK, name, (locale_t) 0);
+    if (locale == (locale_t) 0) {
+        return NsTclFail(interp, "specified locale '%s' is not available",
+                         name == NULL ? "" : name);
+    }
+    words[0] = WideDup(objs[0]);
+    words[1] = WideDup(objs[1]);
+    result = wcscoll_l(words[0], words[1], locale);
+    ns_free(words[0]);
+    ns_free(words[1]);
+    if (name != NULL) {
+        freelocale(locale);
+    }
+    return NsTclReturn(interp, Tcl_NewIntObj((result > 0) - (result < 0)));
+}
+
+/*
+ * That of the environment the server was started in.
+ */
+static locale_t defaultLocale; /* Constant once set. */
+
+static locale_t
+DefaultLocale(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, SetDefaultLocale);
+    return defaultLocale;
+}
+
+static void
+SetDefaultLocale(void)
+{
+    defaultLocale = newlocale(LC_COLLATE_MASK | LC_CTYPE_MASK, "",
+                              (locale_t) 0);
+    if (defaultLocale == (locale_t) 0) {
+        defaultLocale = newlocale(LC_COLLATE_MASK | LC_CTYPE_MASK, "C",
+                                  (locale_t) 0);
+    }
+}
+
+/*
+ * Wide characters are code points, whatever the locale's charset; in Tcl those
+ * beyond U+FFFF are two.
+ */
+static wchar_t *
+WideDup(Tcl_Obj *obj)
+{
+    int                nChars;
+    const Tcl_UniChar *chars = Tcl_GetUnicodeFromObj(obj, &nChars);
+    wchar_t           *wide = ns_malloc(((size_t) nChars + 1) * sizeof(*wide));
+    size_t             n = 0;
+
+    for (int i = 0; i < nChars; i++) {
+        wchar_t c = (wchar_t) chars[i];
+
+        if (c >= 0xD800 && c <= 0xDBFF && i + 1 < nChars
+            && chars[i + 1] >= 0xDC00 && chars[i + 1] <= 0xDFFF) {
+            c = 0x10000 + ((c - 0xD800) << 10)
+                + ((wchar_t) chars[++i] - 0xDC00);
+        }
+        /* A null character would end the text. */
+        wide[n++] = c == 0 ? 1 : c;
+    }
+    wide[n] = 0;
+    return wide;
+}
+
+/*
+ * ns_hash string: the same number in all processes and releases, since
+ * applications choose partitions by it.
+ */
+static int
+HashCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    int         length;
+    const char *text = Tcl_GetStringFromObj(objv[1], &length);
+    uint64_t    hash = 0;
+
+    for (int i = 0; i < length; i++) {
+        hash = 9 * hash + UCHAR(text[i]);
+    }
+    return NsTclReturn(interp, Tcl_NewWideIntObj((Tcl_WideInt) hash));
 }
