@@ -220,6 +220,7 @@ ns_section ns/server/default
   #ns_param compresslevel           4          ;# Compression level; a higher one takes longer.
   #ns_param compressminsize         512        ;# Smaller pages are not compressed.
   #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
+  #ns_param formfallbackcharset     {}         ;# Charset of those that are not valid UTF-8.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
   #ns_param hackcontenttype         true       ;# Accepted and ignored.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.

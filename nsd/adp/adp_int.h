@@ -96,6 +96,8 @@ typedef struct NsAdpInterp {
     bool           isErrorPage; /* The error page runs. */
     bool           hasFailed;   /* An error stopped nothing but its block:
                                  * no caller will hear of it. */
+    bool isBadRequest;          /* Something failed over what the client
+                                 * sent. */
     Tcl_Obj *reportedObj;       /* Stack trace of the last error, ... */
     int      reportedDepth;     /* ... and where. */
     int      debugLevel;

@@ -359,7 +359,9 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     }
     if ((result != TCL_OK || adpPtr->hasFailed)
         && MayChangeStatus(adpPtr, visitPtr->conn)) {
-        int status = adpPtr->adpServerPtr->errorStatus;
+        int status = adpPtr->isBadRequest
+            ? 400
+            : adpPtr->adpServerPtr->errorStatus;
 
         if (!IsReply(adpPtr, visitPtr)) {
             return NsReturnStatusPage(NsConnOf(visitPtr->conn), status);

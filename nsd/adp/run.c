@@ -41,7 +41,6 @@ static int  RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr,
 static int  RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr,
                       const char *text, Tcl_Obj **scriptPtr, int evalFlags);
 static int  Normalize(Tcl_Interp *interp, int code);
-static bool IsTimeout(Tcl_Interp *interp);
 static void Trace(const NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr,
                   const char *text);
 
@@ -330,7 +329,7 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (result == TCL_OK) {
         return TCL_OK;
     }
-    if (adpPtr->exception == NS_ADP_OK && IsTimeout(interp)) {
+    if (adpPtr->exception == NS_ADP_OK && NsTclErrorIs(interp, "NS_TIMEOUT")) {
         adpPtr->exception = NS_ADP_TIMEOUT;
     }
     if (adpPtr->exception == NS_ADP_TIMEOUT) {
@@ -339,6 +338,7 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (adpPtr->exception != NS_ADP_OK) {
         return TCL_OK;
     }
+    adpPtr->isBadRequest |= NsTclErrorIs(interp, "NS_INVALID_UTF8");
     NsAdpLogError(adpPtr, blockPtr->line + Tcl_GetErrorLine(interp) - 1);
     return TCL_ERROR;
 }
@@ -360,15 +360,6 @@ Normalize(Tcl_Interp *interp, int code)
     default:
         return code;
     }
-}
-
-static bool
-IsTimeout(Tcl_Interp *interp)
-{
-    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
-
-    return code != NULL && strncmp(code, "NS_TIMEOUT", 10) == 0
-        && (code[10] == '\0' || code[10] == ' ');
 }
 
 /*

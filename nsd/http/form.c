@@ -7,6 +7,7 @@
 #include "http/form.h"
 
 #include "nsconn.h"
+#include "nsthread.h"
 
 #include "base/chars.h"
 #include "http/charset.h"
@@ -56,6 +57,31 @@ Ns_QueryToSet(const char *query, Ns_Set *setPtr)
 
     (void) ParseFields(query, strlen(query), &decoder, setPtr);
     return NS_OK;
+}
+
+/*
+ * Escapes of ASCII need no look, so most forms need no memory here.
+ */
+bool
+NsFormIsUtf8(const char *text, size_t length)
+{
+    size_t i = 0;
+    char  *bytes;
+    bool   isUtf8;
+
+    while (i < length
+           && (text[i] == '%' ? i + 1 == length || text[i + 1] < '8'
+                              : UCHAR(text[i]) < 0x80)) {
+        i++;
+    }
+    if (i == length) {
+        return true;
+    }
+    bytes = ns_malloc(length - i);
+    length = NsUrlUnescape(bytes, text + i, length - i, NS_URL_QUERY);
+    isUtf8 = NsUtf8ValidBytes(bytes, length) == length;
+    ns_free(bytes);
+    return isUtf8;
 }
 
 void

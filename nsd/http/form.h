@@ -32,6 +32,11 @@ bool NsFormParseQueryChecked(const char *text, size_t length,
                              Ns_Set *setPtr);
 
 /*
+ * Whether the fields, unescaped, are valid UTF-8.
+ */
+bool NsFormIsUtf8(const char *text, size_t length);
+
+/*
  * Whether the server alone may add a field of this name.
  */
 bool NsFormIsServerKey(const char *name);

@@ -157,6 +157,22 @@ NsUrlUnescape(char *to, const char *from, size_t length, NsUrlPart part)
 }
 
 size_t
+NsUtf8ValidBytes(const char *bytes, size_t length)
+{
+    const char *p = bytes, *end = bytes + length;
+
+    while (p < end) {
+        size_t n = NsUtf8Sequence(p, end);
+
+        if (n == 0) {
+            break;
+        }
+        p += n;
+    }
+    return (size_t) (p - bytes);
+}
+
+size_t
 NsUtf8FromBytes(char *to, const char *from, size_t length)
 {
     const char *end = from + length;
@@ -213,22 +229,6 @@ NsUtf8Sequence(const char *p, const char *end)
         }
     }
     return n;
-}
-
-size_t
-NsUtf8ValidBytes(const char *bytes, size_t length)
-{
-    const char *p = bytes, *end = bytes + length;
-
-    while (p < end) {
-        size_t n = NsUtf8Sequence(p, end);
-
-        if (n == 0) {
-            break;
-        }
-        p += n;
-    }
-    return (size_t) (p - bytes);
 }
 
 /*

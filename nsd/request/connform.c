@@ -7,12 +7,15 @@
 #include "request/connform.h"
 
 #include "nsconn.h"
+#include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "base/assert.h"
 #include "base/set.h"
+#include "http/charset.h"
 #include "http/form.h"
 #include "http/multipart.h"
+#include "http/url.h"
 #include "request/conn_int.h"
 #include "request/connbody.h"
 
@@ -20,38 +23,45 @@ typedef struct NsConnForm {
     Ns_Set     *querySet; /* NULL: not parsed, or forgotten. */
     NsConnFile *files;
     int         epoch;
+    bool        isDubious; /* Not UTF-8, and not to be read otherwise. */
 } NsConnForm;
 
 typedef struct PartArg {
-    NsConn       *connPtr;
-    Ns_Set       *setPtr;
-    Tcl_HashTable fields;  /* Those that have a file. */
-    NsConnFile  **linkPtr; /* The receiver of the next file. */
+    NsConn      *connPtr;
+    Ns_Set      *setPtr;
+    Tcl_Encoding encoding;
+    bool         isValid; /* All text so far is in the encoding. */
+    NsConnFile **linkPtr; /* The receiver of the next file. */
 } PartArg;
 
-static NsConnForm *GetForm(NsConn *connPtr);
-static bool        IsInBody(NsConn *connPtr);
-static void        ParsePost(NsConn *connPtr, Ns_Set *setPtr);
-static void        AddPart(const NsFormPart *partPtr, void *arg);
-static void        AddFile(PartArg *argPtr, const NsFormPart *partPtr);
+static NsConnForm  *GetForm(NsConn *connPtr);
+static void         Parse(NsConn *connPtr, Tcl_Encoding fallback);
+static Tcl_Encoding NamedEncoding(Ns_Set *setPtr);
+static bool         ParseAs(NsConn *connPtr, Tcl_Encoding encoding);
+static bool         IsInBody(NsConn *connPtr);
+static bool         ParsePost(NsConn *connPtr, Tcl_Encoding encoding);
+static bool ParseFields(NsConn *connPtr, const char *text, size_t length,
+                        Tcl_Encoding encoding);
+static void AddPart(const NsFormPart *partPtr, void *arg);
+static bool IsText(const char *bytes, size_t length, Tcl_Encoding encoding);
+static void AddFile(PartArg *argPtr, const NsFormPart *partPtr);
 
 Ns_Set *
 Ns_ConnGetQuery(Ns_Conn *conn)
 {
-    NsConn     *connPtr = NsConnOf(conn);
-    NsConnForm *formPtr = GetForm(connPtr);
-    const char *query = connPtr->request.query;
+    (void) NsConnGetForm(NsConnOf(conn), NULL);
+    return NsConnOf(conn)->formPtr->querySet;
+}
 
-    if (formPtr->querySet == NULL) {
-        formPtr->querySet = NsSetCreateInArena(NsConnArena(connPtr), NULL, 8);
-        if (IsInBody(connPtr)) {
-            ParsePost(connPtr, formPtr->querySet);
-        } else if (query != NULL) {
-            NsFormParseQuery(query, strlen(query), connPtr->urlEncoding,
-                             formPtr->querySet);
-        }
+Ns_Set *
+NsConnGetForm(NsConn *connPtr, Tcl_Encoding fallback)
+{
+    NsConnForm *formPtr = GetForm(connPtr);
+
+    if (formPtr->querySet == NULL || (formPtr->isDubious && fallback != NULL)) {
+        Parse(connPtr, fallback);
     }
-    return formPtr->querySet;
+    return formPtr->isDubious ? NULL : formPtr->querySet;
 }
 
 void
@@ -61,7 +71,7 @@ Ns_ConnClearQuery(Ns_Conn *conn)
 
     if (formPtr != NULL && formPtr->querySet != NULL) {
         formPtr->querySet = NULL;
-        formPtr->files = NULL;
+        formPtr->isDubious = false;
         formPtr->epoch++;
     }
 }
@@ -88,6 +98,68 @@ GetForm(NsConn *connPtr)
     return connPtr->formPtr;
 }
 
+static void
+Parse(NsConn *connPtr, Tcl_Encoding fallback)
+{
+    NsConnForm  *formPtr = connPtr->formPtr;
+    Tcl_Encoding encoding = connPtr->urlEncoding, named;
+    bool         isValid = ParseAs(connPtr, encoding);
+
+    formPtr->isDubious = false;
+    named = NamedEncoding(formPtr->querySet);
+    if (named != NULL && named != encoding) {
+        encoding = named;
+        isValid = ParseAs(connPtr, encoding);
+    }
+    if (isValid) {
+        return;
+    }
+    if (fallback == NULL) {
+        fallback = NsConnRequestServer(connPtr)->formFallback;
+    }
+    if (fallback == NULL && IsInBody(connPtr)) {
+        fallback = Ns_GetCharsetEncoding("iso-8859-1");
+    }
+    if (fallback == NULL) {
+        formPtr->isDubious = true;
+        return;
+    }
+    Ns_Log(Warning,
+           "form[%s]: the fields are not valid UTF-8; they are read as"
+           " %s",
+           connPtr->request.url, Ns_GetEncodingCharset(fallback));
+    (void) ParseAs(connPtr, fallback);
+}
+
+/*
+ * Of the form itself; NULL if it does not say, or nobody knows that charset.
+ */
+static Tcl_Encoding
+NamedEncoding(Ns_Set *setPtr)
+{
+    const char *charset = Ns_SetGet(setPtr, "_charset_");
+
+    return charset == NULL ? NULL : Ns_GetCharsetEncoding(charset);
+}
+
+/*
+ * False if something is not in the encoding.
+ */
+static bool
+ParseAs(NsConn *connPtr, Tcl_Encoding encoding)
+{
+    NsConnForm *formPtr = connPtr->formPtr;
+    const char *query = connPtr->request.query;
+
+    formPtr->querySet = NsSetCreateInArena(NsConnArena(connPtr), NULL, 8);
+    formPtr->files = NULL;
+    if (IsInBody(connPtr)) {
+        return ParsePost(connPtr, encoding);
+    }
+    return query == NULL
+        || ParseFields(connPtr, query, strlen(query), encoding);
+}
+
 /*
  * A large upload that is not a form, in a file of its own, has its form in the
  * query.
@@ -103,32 +175,39 @@ IsInBody(NsConn *connPtr)
 /*
  * After the reply is finished a body is no longer parsed.
  */
-static void
-ParsePost(NsConn *connPtr, Ns_Set *setPtr)
+static bool
+ParsePost(NsConn *connPtr, Tcl_Encoding encoding)
 {
     NsFormSource source = {.isMapped = false};
     PartArg      part = {.connPtr = connPtr,
-                         .setPtr = setPtr,
+                         .setPtr = connPtr->formPtr->querySet,
+                         .encoding = encoding,
+                         .isValid = true,
                          .linkPtr = &connPtr->formPtr->files};
     const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
 
     if (connPtr->sockPtr == NULL) {
-        return;
+        return true;
     }
     source.data = NsConnFormBody(connPtr, &source.length);
     if (source.data == NULL) {
         source.data = "";
         source.length = 0;
     }
-    Tcl_InitHashTable(&part.fields, TCL_STRING_KEYS);
-    if (type == NULL
-        || NsFormParseMultipart(&source, type, connPtr->urlEncoding, AddPart,
-                                &part)
-            != NS_OK) {
-        NsFormParseQuery(source.data, source.length, connPtr->urlEncoding,
-                         setPtr);
+    if (type != NULL
+        && NsFormParseMultipart(&source, type, encoding, AddPart, &part)
+            == NS_OK) {
+        return part.isValid;
     }
-    Tcl_DeleteHashTable(&part.fields);
+    return ParseFields(connPtr, source.data, source.length, encoding);
+}
+
+static bool
+ParseFields(NsConn *connPtr, const char *text, size_t length,
+            Tcl_Encoding encoding)
+{
+    NsFormParseQuery(text, length, encoding, connPtr->formPtr->querySet);
+    return !NsEncodingIsUtf8(encoding) || NsFormIsUtf8(text, length);
 }
 
 static void
@@ -137,32 +216,38 @@ AddPart(const NsFormPart *partPtr, void *arg)
     PartArg   *argPtr = arg;
     Ns_DString ds;
 
+    for (int i = 0; i < partPtr->nHeaders; i++) {
+        argPtr->isValid &= IsText(partPtr->headers[i].value,
+                                  partPtr->headers[i].valueLength,
+                                  argPtr->encoding);
+    }
     if (partPtr->fileName != NULL) {
         (void) Ns_SetPut(argPtr->setPtr, partPtr->name, partPtr->fileName);
         AddFile(argPtr, partPtr);
         return;
     }
+    argPtr->isValid &= IsText(partPtr->content, partPtr->contentLength,
+                              argPtr->encoding);
     Ns_DStringInit(&ds);
     NsFormDecode(&ds, partPtr->content, partPtr->contentLength,
-                 argPtr->connPtr->urlEncoding);
+                 argPtr->encoding);
     (void) Ns_SetPut(argPtr->setPtr, partPtr->name, Ns_DStringValue(&ds));
     Ns_DStringFree(&ds);
 }
 
-/*
- * Only the first file of a field is kept.
- */
+static bool
+IsText(const char *bytes, size_t length, Tcl_Encoding encoding)
+{
+    return !NsEncodingIsUtf8(encoding)
+        || NsUtf8ValidBytes(bytes, length) == length;
+}
+
 static void
 AddFile(PartArg *argPtr, const NsFormPart *partPtr)
 {
     NsArena    *arenaPtr = NsConnArena(argPtr->connPtr);
     NsConnFile *filePtr;
-    int         isNew;
 
-    (void) Tcl_CreateHashEntry(&argPtr->fields, partPtr->name, &isNew);
-    if (!isNew) {
-        return;
-    }
     NsAssert(partPtr->contentOffset + partPtr->contentLength
              <= argPtr->connPtr->messagePtr->contentLength);
     filePtr = NsArenaZalloc(arenaPtr, sizeof(NsConnFile));

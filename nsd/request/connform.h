@@ -10,8 +10,20 @@
 #include "request/conn.h"
 
 /*
- * Uploaded files of the form, in the order of the fields' first files.  The
- * form is not parsed for it: none before Ns_ConnGetQuery.
+ * The form.  One that is not in the charset that it should be in, UTF-8, is
+ * read in another, with a Warning: in fallback, else in the server's
+ * formfallbackcharset, else, when it is a body, in iso-8859-1.  NULL: it is a
+ * query, and there is no other charset.
+ *
+ * A field _charset_ says in what charset the form is.
+ *
+ * Ns_ConnGetQuery takes what is not UTF-8 bytewise in that last case.
+ */
+Ns_Set *NsConnGetForm(NsConn *connPtr, Tcl_Encoding fallback);
+
+/*
+ * Uploaded files of the form, in their order in it.  The form is not parsed for
+ * it: none before Ns_ConnGetQuery.
  */
 typedef struct NsConnFile {
     struct NsConnFile *nextPtr;

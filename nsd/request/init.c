@@ -40,11 +40,13 @@
 typedef struct Raw {
     const char *realm;
     const char *urlCharset;
+    const char *formFallback;
     const char *outputCharset;
 } Raw;
 
 typedef struct Shared {
     const char *serverHeader;
+    const char *formFallback;
     const char *trustedProxies;
 } Shared;
 
@@ -56,6 +58,9 @@ static const NsParameter     sharedRows[] = {
         NS_LIST(Shared, trustedProxies, "trustedproxies", "",
                 "Addresses and networks (ADDRESS/BITS) of proxies that are "
                     "believed when they name the client."),
+        NS_TEXT(Shared, formFallback, "formfallbackcharset", "",
+                "Charset of queries and forms that are not valid UTF-8; empty:"
+                    " bodies are read as iso-8859-1, and queries refused."),
         NS_PARAM_END};
 
 static const NsParameter rawRows[] = {
@@ -64,6 +69,9 @@ static const NsParameter rawRows[] = {
     NS_TEXT(Raw, urlCharset, "urlcharset", "utf-8",
             "Charset of query strings and forms."),
     NS_TEXT(Raw, outputCharset, "outputcharset", "utf-8", "Charset of pages."),
+    NS_TEXT(Raw, formFallback, "formfallbackcharset", "",
+            "Charset of queries and forms that are not valid UTF-8; empty: that"
+            " of ns/parameters."),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {
@@ -93,7 +101,6 @@ static const NsParameter rows[] = {
               "Run /*.tcl below the page root."),
     NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
               "Accepted and ignored."),
-    NS_IGNORED("formfallbackcharset", "Of a later release; ignored."),
     NS_IGNORED("enablehttpproxy",
                "For a forward proxy, which this server is "
                "not."),
@@ -118,15 +125,16 @@ static const NsParameter vhostRows[] = {
 static Ns_ReturnCode StartThread(NsServer *serverPtr);
 static void          StopThread(NsServer *serverPtr);
 static Tcl_Encoding  ConnEncoding(void);
-static void          UseShared(void);
+static void          UseShared(NsRequestServer *requestPtr);
 static void          ReadTypes(void);
 static void          ReadTable(const char *section,
                                void (*addProc)(const char *key, const char *value));
 static void          ReadSettings(NsRequestServer *requestPtr);
 static void FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr);
-static void ReadVhost(NsRequestServer *requestPtr);
-static void NotePages(const NsRequestServer *requestPtr);
-static void RegisterDefaults(NsServer *serverPtr);
+static Tcl_Encoding FindFallback(const char *charset);
+static void         ReadVhost(NsRequestServer *requestPtr);
+static void         NotePages(const NsRequestServer *requestPtr);
+static void         RegisterDefaults(NsServer *serverPtr);
 
 void
 NsRequestInit(void)
@@ -163,7 +171,7 @@ NsRequestServerInit(NsServer *serverPtr)
 
     requestPtr->serverPtr = serverPtr;
     serverPtr->requestPtr = requestPtr;
-    UseShared();
+    UseShared(requestPtr);
     NsRWLockSetup(&requestPtr->urlLock, NS_RANK_URLSPACE, "nsd:urlspace",
                   serverPtr->name);
     NsMutexSetup(&requestPtr->listLock, NS_RANK_FILTERS, "nsd:filters",
@@ -235,13 +243,14 @@ AdjustServerHeader(const void *valuesPtr, NsParameterLimits *limitsPtr)
 }
 
 static void
-UseShared(void)
+UseShared(NsRequestServer *requestPtr)
 {
     Shared shared;
 
     NsParametersFill(sharedRows, "ns/parameters", &shared);
     NsProxiesConfigure(shared.trustedProxies);
     NsReplySetServer(shared.serverHeader);
+    requestPtr->formFallback = FindFallback(shared.formFallback);
 }
 
 static void
@@ -275,6 +284,24 @@ FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr)
         Ns_Log(Warning, "no encoding found for charset \"%s\" from config",
                url);
     }
+    if (FindFallback(rawPtr->formFallback) != NULL) {
+        requestPtr->formFallback = FindFallback(rawPtr->formFallback);
+    }
+}
+
+static Tcl_Encoding
+FindFallback(const char *charset)
+{
+    Tcl_Encoding encoding = NULL;
+
+    if (charset != NULL && *charset != '\0') {
+        encoding = Ns_GetCharsetEncoding(charset);
+        if (encoding == NULL) {
+            Ns_Log(Error, "config: formfallbackcharset: no such charset: %s",
+                   charset);
+        }
+    }
+    return encoding;
 }
 
 static void

@@ -37,6 +37,7 @@ typedef struct NsRequestServer {
     Tcl_Encoding             outputEncoding;
     const char              *outputCharset; /* Its name outside. */
     Tcl_Encoding             urlEncoding;
+    Tcl_Encoding             formFallback;     /* NULL: none. */
     bool                     isDriverFastPath; /* Answer from driver threads. */
     const char              *extraHeaders; /* Tcl list of names and values, or
                                             * NULL. */

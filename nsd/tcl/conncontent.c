@@ -9,12 +9,24 @@
 #include "tcl/connoption.h"
 #include "request/connbody.h"
 #include "request/connform.h"
+#include "tcl/set.h"
+#include "nsset.h"
+#include "nsstring.h"
+#include "http/charset.h"
+#include "http/form.h"
+#include "http/url.h"
 
-static int GetBody(const NsConnCall *callPtr, const char **bodyPtr,
-                   size_t *bytesPtr);
-static int GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
-                    size_t *lengthPtr);
-static const NsConnFile *GetFile(NsConnCall *callPtr, const char *option);
+static int  GetBody(const NsConnCall *callPtr, const char **bodyPtr,
+                    size_t *bytesPtr);
+static int  GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
+                     size_t *lengthPtr);
+static bool IsTextType(const char *type);
+static Tcl_Obj *NewBytes(const char *bytes, size_t length);
+
+typedef Tcl_Obj *FileProc(NsConnCall *callPtr, const NsConnFile *filePtr);
+
+static FileProc FileOffset, FileLength, FileHeaders;
+static int ListFiles(NsConnCall *callPtr, const char *option, FileProc *proc);
 
 /*
  * Bytes of the request's head, as received.
@@ -27,31 +39,162 @@ NsConnOptionHeaderLength(NsConnCall *callPtr)
                                callPtr->connPtr->messagePtr->head.headBytes);
 }
 
+/*
+ * content ?-binary? ?off? ?len?: bytes, or characters.
+ */
 int
 NsConnOptionContent(NsConnCall *callPtr)
 {
+    bool isBinary = callPtr->objc > 0
+        && STREQ(Tcl_GetString(callPtr->objv[0]), "-binary");
     const char *body;
-    size_t      bodyBytes, offset = 0, length;
+    size_t      length, offset, bodyBytes;
+    Tcl_Obj    *bodyObj;
 
-    if (callPtr->objc != 0 && callPtr->objc != 2) {
-        return NsConnWrongArgs(callPtr, "content ?off len?");
+    callPtr->objc -= isBinary;
+    callPtr->objv += isBinary;
+    if (callPtr->objc > 2) {
+        return NsConnWrongArgs(callPtr, "content ?-binary? ?off? ?len?");
     }
     if (GetBody(callPtr, &body, &bodyBytes) != TCL_OK) {
         return TCL_ERROR;
     }
-    length = bodyBytes;
-    if (callPtr->objc == 2
-        && GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK) {
-        return TCL_ERROR;
+    bodyObj = NsConnBodyObj(callPtr->connPtr, body, bodyBytes, isBinary);
+    Tcl_IncrRefCount(bodyObj);
+    if (callPtr->objc > 0) {
+        bool     isBytes = NsTclIsByteArray(bodyObj);
+        Tcl_Obj *partObj;
+
+        length = isBytes ? bodyBytes : (size_t) Tcl_GetCharLength(bodyObj);
+        if (GetSlice(callPtr, length, &offset, &length) != TCL_OK) {
+            Tcl_DecrRefCount(bodyObj);
+            return TCL_ERROR;
+        }
+        partObj = isBytes ? NewBytes(body + offset, length)
+            : length == 0
+            ? Tcl_NewObj()
+            : Tcl_GetRange(bodyObj, (int) offset, (int) (offset + length) - 1);
+        Tcl_IncrRefCount(partObj);
+        Tcl_DecrRefCount(bodyObj);
+        bodyObj = partObj;
     }
-    if (length > 0) {
-        Tcl_SetObjResult(callPtr->interp,
-                         Tcl_NewByteArrayObj((const unsigned char *) body
-                                                 + offset,
-                                             (int) MIN(length,
-                                                       (size_t) INT_MAX)));
-    }
+    Tcl_SetObjResult(callPtr->interp, bodyObj);
+    Tcl_DecrRefCount(bodyObj);
     return TCL_OK;
+}
+
+Tcl_Obj *
+NsConnBodyObj(NsConn *connPtr, const char *bytes, size_t length, bool isBinary)
+{
+    Tcl_Obj   *obj;
+    Ns_DString ds;
+
+    if (length == 0) {
+        return Tcl_NewObj();
+    }
+    if (isBinary) {
+        return NewBytes(bytes, length);
+    }
+    Ns_DStringInit(&ds);
+    obj = NsConnBodyText(connPtr, bytes, length, &ds)
+        ? Tcl_NewStringObj(Ns_DStringValue(&ds), Ns_DStringLength(&ds))
+        : NewBytes(bytes, length);
+    Ns_DStringFree(&ds);
+    return obj;
+}
+
+bool
+NsConnBodyText(NsConn *connPtr, const char *bytes, size_t length,
+               Ns_DString *dsPtr)
+{
+    const char  *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+    const char  *charset;
+    size_t       charsetBytes;
+    Tcl_Encoding encoding = connPtr->urlEncoding;
+
+    if (type != NULL && NsTypeCharset(type, &charset, &charsetBytes)) {
+        encoding = Ns_GetCharsetEncodingEx(charset, charsetBytes);
+        if (encoding == NULL) {
+            return false;
+        }
+    } else if (type != NULL && !IsTextType(type)) {
+        return false;
+    }
+    if (NsEncodingIsUtf8(encoding)
+        && NsUtf8ValidBytes(bytes, length) != length) {
+        return false;
+    }
+    NsFormDecode(dsPtr, bytes, length, encoding);
+    return true;
+}
+
+/*
+ * Types whose bytes are text without a charset that says so.
+ */
+static bool
+IsTextType(const char *type)
+{
+    static const char *const names[] = {
+        "application/x-www-form-urlencoded",
+        "application/json",
+        "application/xml",
+        "application/javascript",
+        "application/ecmascript",
+        "application/yaml",
+        "application/graphql"};
+    size_t length = strcspn(type, "; \t");
+
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        if (length == strlen(names[i])
+            && strncasecmp(type, names[i], length) == 0) {
+            return true;
+        }
+    }
+    return strncasecmp(type, "text/", 5) == 0
+        || (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0)
+        || (length > 4 && strncasecmp(type + length - 4, "+xml", 4) == 0);
+}
+
+static Tcl_Obj *
+NewBytes(const char *bytes, size_t length)
+{
+    return Tcl_NewByteArrayObj((const unsigned char *) bytes,
+                               (int) MIN(length, (size_t) INT_MAX));
+}
+
+/*
+ * form ?-fallbackcharset charset?
+ */
+int
+NsConnOptionForm(NsConnCall *callPtr)
+{
+    Tcl_Encoding fallback = NULL;
+    Ns_Set      *formPtr;
+
+    if (callPtr->objc > 0) {
+        if (callPtr->objc != 2
+            || !STREQ(Tcl_GetString(callPtr->objv[0]), "-fallbackcharset")) {
+            return NsConnWrongArgs(callPtr, "form ?-fallbackcharset charset?");
+        }
+        fallback = Ns_GetCharsetEncoding(Tcl_GetString(callPtr->objv[1]));
+    }
+    formPtr = NsConnOptionGetForm(callPtr->interpPtr, fallback);
+    return formPtr != NULL ? NsConnReturnSet(callPtr, formPtr) : TCL_ERROR;
+}
+
+Ns_Set *
+NsConnOptionGetForm(NsInterp *interpPtr, Tcl_Encoding fallback)
+{
+    NsConn *connPtr = interpPtr->connPtr;
+    Ns_Set *formPtr = NsConnGetForm(connPtr, fallback);
+
+    if (formPtr == NULL) {
+        Ns_TclPrintfResult(interpPtr->interp,
+                           "cannot decode '%s'; contains invalid UTF-8",
+                           connPtr->request.query);
+        Tcl_SetErrorCode(interpPtr->interp, "NS_INVALID_UTF8", (char *) NULL);
+    }
+    return formPtr;
 }
 
 int
@@ -117,8 +260,12 @@ GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
     Tcl_WideInt offset, length;
 
     if (Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[0], &offset)
-            != TCL_OK
-        || Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[1], &length)
+        != TCL_OK) {
+        return TCL_ERROR;
+    }
+    length = (Tcl_WideInt) bodyBytes - offset;
+    if (callPtr->objc > 1
+        && Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[1], &length)
             != TCL_OK) {
         return TCL_ERROR;
     }
@@ -142,69 +289,94 @@ NsConnOptionContentLength(NsConnCall *callPtr)
                            (Tcl_WideInt) Ns_ConnContentSize(callPtr->conn));
 }
 
+/*
+ * The fields that have files, each once.
+ */
 int
 NsConnOptionFiles(NsConnCall *callPtr)
 {
     const NsConnFile *filePtr;
     Tcl_Obj          *listObj;
+    Tcl_HashTable     seen;
+    int               isNew;
 
     if (callPtr->objc != 0) {
         return NsConnWrongArgs(callPtr, "files");
     }
     listObj = Tcl_NewListObj(0, NULL);
+    Tcl_InitHashTable(&seen, TCL_STRING_KEYS);
     for (filePtr = NsConnFiles(callPtr->connPtr); filePtr != NULL;
          filePtr = filePtr->nextPtr) {
-        Tcl_ListObjAppendElement(NULL, listObj,
-                                 Tcl_NewStringObj(filePtr->field, -1));
+        (void) Tcl_CreateHashEntry(&seen, filePtr->field, &isNew);
+        if (isNew) {
+            Tcl_ListObjAppendElement(NULL, listObj,
+                                     Tcl_NewStringObj(filePtr->field, -1));
+        }
     }
+    Tcl_DeleteHashTable(&seen);
     return NsTclReturn(callPtr->interp, listObj);
 }
 
 int
 NsConnOptionFileOffset(NsConnCall *callPtr)
 {
-    const NsConnFile *filePtr = GetFile(callPtr, "fileoffset");
-
-    return filePtr != NULL
-        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->offset)
-        : TCL_ERROR;
+    return ListFiles(callPtr, "fileoffset", FileOffset);
 }
 
 int
 NsConnOptionFileLength(NsConnCall *callPtr)
 {
-    const NsConnFile *filePtr = GetFile(callPtr, "filelength");
-
-    return filePtr != NULL
-        ? NsConnReturnInt(callPtr, (Tcl_WideInt) filePtr->length)
-        : TCL_ERROR;
+    return ListFiles(callPtr, "filelength", FileLength);
 }
 
 int
 NsConnOptionFileHeaders(NsConnCall *callPtr)
 {
-    const NsConnFile *filePtr = GetFile(callPtr, "fileheaders");
-
-    return filePtr != NULL ? NsConnReturnSet(callPtr, filePtr->headers)
-                           : TCL_ERROR;
+    return ListFiles(callPtr, "fileheaders", FileHeaders);
 }
 
-static const NsConnFile *
-GetFile(NsConnCall *callPtr, const char *option)
+static Tcl_Obj *
+FileOffset(NsConnCall *callPtr, const NsConnFile *filePtr)
 {
-    const NsConnFile *filePtr;
+    return Tcl_NewWideIntObj((Tcl_WideInt) filePtr->offset);
+}
+
+static Tcl_Obj *
+FileLength(NsConnCall *callPtr, const NsConnFile *filePtr)
+{
+    return Tcl_NewWideIntObj((Tcl_WideInt) filePtr->length);
+}
+
+static Tcl_Obj *
+FileHeaders(NsConnCall *callPtr, const NsConnFile *filePtr)
+{
+    return NsTclSetEnterKnown(callPtr->interpPtr, filePtr->headers);
+}
+
+/*
+ * A list of what proc knows of each file of a field.
+ */
+static int
+ListFiles(NsConnCall *callPtr, const char *option, FileProc *proc)
+{
+    Tcl_Obj *listObj;
+    int      n = 0;
 
     if (callPtr->objc != 1) {
-        (void) NsConnWrongArgs(callPtr, option);
-        return NULL;
+        return NsConnWrongArgs(callPtr, option);
     }
-    for (filePtr = NsConnFiles(callPtr->connPtr); filePtr != NULL;
-         filePtr = filePtr->nextPtr) {
+    listObj = Tcl_NewListObj(0, NULL);
+    for (const NsConnFile *filePtr = NsConnFiles(callPtr->connPtr);
+         filePtr != NULL; filePtr = filePtr->nextPtr) {
         if (STREQ(filePtr->field, Tcl_GetString(callPtr->objv[0]))) {
-            return filePtr;
+            Tcl_ListObjAppendElement(NULL, listObj, proc(callPtr, filePtr));
+            n++;
         }
     }
-    Ns_TclPrintfResult(callPtr->interp, "no such file: %s",
-                       Tcl_GetString(callPtr->objv[0]));
-    return NULL;
+    if (n == 0) {
+        Tcl_DecrRefCount(listObj);
+        return NsTclFail(callPtr->interp, "no such file: %s",
+                         Tcl_GetString(callPtr->objv[0]));
+    }
+    return NsTclReturn(callPtr->interp, listObj);
 }

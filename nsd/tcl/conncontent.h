@@ -11,6 +11,29 @@
 
 extern NsConnOptionProc NsConnOptionHeaderLength, NsConnOptionContent,
     NsConnOptionCopy, NsConnOptionContentLength, NsConnOptionFiles,
-    NsConnOptionFileOffset, NsConnOptionFileLength, NsConnOptionFileHeaders;
+    NsConnOptionFileOffset, NsConnOptionFileLength, NsConnOptionFileHeaders,
+    NsConnOptionForm;
+
+/*
+ * The form of the request; NULL with a message and the code NS_INVALID_UTF8: it
+ * is not in any charset that the server or the caller (fallback, or NULL)
+ * allows.
+ */
+Ns_Set *NsConnOptionGetForm(NsInterp *interpPtr, Tcl_Encoding fallback);
+
+/*
+ * Bytes of the body for a script: as text where they are that, else, or when
+ * isBinary, as they are.
+ */
+Tcl_Obj *NsConnBodyObj(NsConn *connPtr, const char *bytes, size_t length,
+                       bool isBinary);
+
+/*
+ * Append bytes of the body as text, read in the charset of the Content-Type, or
+ * else that of URLs.  False: they are of a type that is not text, or not text
+ * in that charset.
+ */
+bool NsConnBodyText(NsConn *connPtr, const char *bytes, size_t length,
+                    Ns_DString *dsPtr);
 
 #endif

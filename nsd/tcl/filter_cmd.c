@@ -10,6 +10,7 @@
 #include "nsprocess.h"
 #include "nslog.h"
 #include "nsrequest.h"
+#include "nsreturn.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "request/fastpath.h"
@@ -273,10 +274,12 @@ RunRequestScript(void *arg, Ns_Conn *conn)
 {
     Tcl_Interp *interp = Ns_GetConnInterp(conn);
 
+    int result = NS_OK;
+
     if (Ns_TclEvalCallback(interp, arg, NULL, (char *) NULL) != TCL_OK) {
-        return ScriptFailed(interp, conn);
+        result = ScriptFailed(interp, conn);
     }
-    return NS_OK;
+    return result == NS_FILTER_RETURN ? NS_OK : result;
 }
 
 static int
@@ -314,26 +317,32 @@ ListDirectory(Ns_Conn *conn, const char *proc)
 {
     Tcl_Interp *interp = Ns_GetConnInterp(conn);
 
+    int result = NS_OK;
+
     if (Tcl_EvalEx(interp, proc, -1, TCL_EVAL_GLOBAL) != TCL_OK) {
         Tcl_AddErrorInfo(interp, "\n    while listing a directory");
-        return ScriptFailed(interp, conn);
+        result = ScriptFailed(interp, conn);
     }
-    return NS_OK;
+    return result == NS_FILTER_RETURN ? NS_OK : result;
 }
 
 /*
- * NS_TIMEOUT when the script waited in vain for something, which is not an
- * error of its own; NS_ERROR, and the trace in the log, for all else.
+ * NS_TIMEOUT when the script waited in vain for something, NS_FILTER_RETURN,
+ * and the reply is 400, when the client sent what is not text: these are not
+ * errors of its own.  NS_ERROR, and the trace in the log, for all else.
  */
 static int
 ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)
 {
-    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+    bool isTimeout = NsTclErrorIs(interp, "NS_TIMEOUT");
 
-    if (code != NULL && strncmp(code, "NS_TIMEOUT", 10) == 0) {
+    if (isTimeout || NsTclErrorIs(interp, "NS_INVALID_UTF8")) {
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
-        return NS_TIMEOUT;
+        if (!isTimeout) {
+            (void) Ns_ConnReturnBadRequest(conn, NULL);
+        }
+        return isTimeout ? NS_TIMEOUT : NS_FILTER_RETURN;
     }
     (void) Ns_TclLogErrorRequest(interp, conn);
     return NS_ERROR;

@@ -1,12 +1,14 @@
 /*
  * form_cmd.c --
  *
- *      Fields and files that a client sent: ns_getform, ns_queryget and others.
+ *      Fields and files that a client sent: ns_getform, ns_queryget,
+ * ns_getcontent and others.
  */
 
 #include "http/multipart.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/conncontent.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 
@@ -24,8 +26,9 @@
  * Temporary files of one request.
  */
 typedef struct NsFormFiles {
-    int     epoch; /* Of the form that has their names. */
-    Ns_Set *files; /* Field name, path. */
+    int     epoch;  /* Of the form that has their names. */
+    Ns_Set *files;  /* Field name, path. */
+    Ns_Set *bodies; /* Of ns_getcontent: text or bytes, path. */
 } NsFormFiles;
 
 /*
@@ -37,23 +40,29 @@ typedef struct Parts {
 } Parts;
 
 static Tcl_ObjCmdProc GetFormCmd, GetFormFileCmd, QueryGetCmd, QueryGetAllCmd,
-    QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd;
+    QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd, GetContentCmd;
 
 static Ns_Cls filesCls; /* NsFormFiles of a connection. */
 
-static Ns_Callback FreeFiles;
-static Ns_Set     *GetForm(NsInterp *interpPtr);
-static int         SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
+static Ns_Callback  FreeFiles;
+static NsFormFiles *GetFiles(NsConn *connPtr);
+static Ns_Set      *GetForm(NsInterp *interpPtr, Tcl_Encoding fallback);
+static int          SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr);
 static char *SaveBytes(const NsConn *connPtr, const char *bytes, size_t length);
 static void  AddFile(Ns_Set *formPtr, const char *field, const char *type,
                      const char *path);
 static NsFormPartProc AddPart;
+static int            GetBody(NsConn *connPtr, Tcl_Interp *interp,
+                              NsFormSource *sourcePtr);
+static int            ReturnFile(NsConn *connPtr, Tcl_Interp *interp,
+                                 const NsFormSource *sourcePtr, bool isBinary);
 
 void
 NsFormCmdInit(void)
 {
     static const NsTclCommand commands[] = {
-        {"ns_getform", GetFormCmd, 0, 1, "?charset?", 0},
+        {"ns_getcontent", GetContentCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_getform", GetFormCmd, 0, NS_TCL_ANY, NULL, 0},
         {"ns_getformfile", GetFormFileCmd, 1, 1, "name", 0},
         {"ns_queryget", QueryGetCmd, 1, 2, "key ?default?", 0},
         {"ns_querygetall", QueryGetAllCmd, 1, 2, "key ?default?", 0},
@@ -73,12 +82,28 @@ static void
 FreeFiles(void *arg)
 {
     NsFormFiles *filesPtr = arg;
+    Ns_Set      *sets[] = {filesPtr->files, filesPtr->bodies};
 
-    for (int i = 0; i < Ns_SetSize(filesPtr->files); i++) {
-        (void) unlink(Ns_SetValue(filesPtr->files, i));
+    for (int i = 0; i < Ns_NrElements(sets); i++) {
+        for (int j = 0; j < Ns_SetSize(sets[i]); j++) {
+            (void) unlink(Ns_SetValue(sets[i], j));
+        }
+        Ns_SetFree(sets[i]);
     }
-    Ns_SetFree(filesPtr->files);
     ns_free(filesPtr);
+}
+
+static NsFormFiles *
+GetFiles(NsConn *connPtr)
+{
+    NsFormFiles *filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
+
+    if (filesPtr == NULL) {
+        filesPtr = ns_malloc(sizeof(NsFormFiles));
+        *filesPtr = (NsFormFiles){-1, Ns_SetCreate(NULL), Ns_SetCreate(NULL)};
+        Ns_ClsSet(&filesCls, &connPtr->pub, filesPtr);
+    }
+    return filesPtr;
 }
 
 /*
@@ -86,7 +111,7 @@ FreeFiles(void *arg)
  * interpreter, or outside a request.
  */
 static Ns_Set *
-GetForm(NsInterp *interpPtr)
+GetForm(NsInterp *interpPtr, Tcl_Encoding fallback)
 {
     NsConn            *connPtr = interpPtr->connPtr;
     const NsFormFiles *filesPtr;
@@ -96,7 +121,7 @@ GetForm(NsInterp *interpPtr)
         return NULL;
     }
     filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
-    formPtr = Ns_ConnGetQuery(&connPtr->pub);
+    formPtr = NsConnOptionGetForm(interpPtr, fallback);
     if (formPtr == NULL || NsConnFiles(connPtr) == NULL
         || (connPtr->pub.flags & NS_CONN_CLOSED) != 0
         || (filesPtr != NULL && filesPtr->epoch == NsConnFormEpoch(connPtr))) {
@@ -112,13 +137,8 @@ SaveFiles(NsInterp *interpPtr, Ns_Set *formPtr)
     const NsConnFile *filePtr;
     size_t            bodyBytes;
     const char       *body = NsConnFormBody(connPtr, &bodyBytes);
-    NsFormFiles      *filesPtr = Ns_ClsGet(&filesCls, &connPtr->pub);
+    NsFormFiles      *filesPtr = GetFiles(connPtr);
 
-    if (filesPtr == NULL) {
-        filesPtr = ns_malloc(sizeof(NsFormFiles));
-        filesPtr->files = Ns_SetCreate(NULL);
-        Ns_ClsSet(&filesCls, &connPtr->pub, filesPtr);
-    }
     filesPtr->epoch = NsConnFormEpoch(connPtr);
 
     for (filePtr = NsConnFiles(connPtr); filePtr != NULL;
@@ -187,58 +207,84 @@ SaveBytes(const NsConn *connPtr, const char *bytes, size_t length)
     return Ns_DStringExport(&path);
 }
 
+/*
+ * ns_getform ?-fallbackcharset charset? ?charset?
+ */
 static int
 GetFormCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
     NsInterp    *interpPtr = clientData;
     NsConn      *connPtr = interpPtr->connPtr;
+    char        *charset = NULL, *fallback = NULL;
     Ns_Set      *formPtr;
     Tcl_Encoding encoding;
+    Ns_ObjvSpec  options[] = {
+         {"-fallbackcharset", Ns_ObjvString, &fallback, NULL},
+         {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"?charset", Ns_ObjvString, &charset, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
     if (connPtr == NULL) {
         return TCL_OK;
     }
-    if (objc == 2 && *Tcl_GetString(objv[1]) != '\0') {
-        encoding = Ns_GetCharsetEncoding(Tcl_GetString(objv[1]));
+    if (charset != NULL && *charset != '\0') {
+        encoding = Ns_GetCharsetEncoding(charset);
         if (encoding == NULL) {
-            return NsTclFail(interp, "no such encoding: %s",
-                             Tcl_GetString(objv[1]));
+            return NsTclFail(interp, "no such encoding: %s", charset);
         }
         if (encoding != Ns_ConnGetUrlEncoding(&connPtr->pub)) {
             Ns_ConnSetUrlEncoding(&connPtr->pub, encoding);
             Ns_ConnClearQuery(&connPtr->pub);
         }
     }
-    formPtr = GetForm(interpPtr);
+    formPtr = GetForm(interpPtr,
+                      fallback == NULL ? NULL
+                                       : Ns_GetCharsetEncoding(fallback));
     if (formPtr == NULL) {
         return TCL_ERROR;
     }
     return NsTclReturn(interp, NsTclSetEnterKnown(interpPtr, formPtr));
 }
 
+/*
+ * The path of the file of a field, or a list of the paths of several.
+ */
 static int
 GetFormFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
     NsInterp          *interpPtr = clientData;
     const NsFormFiles *filesPtr;
-    const char        *path;
+    Tcl_Obj           *listObj, *pathObj;
+    int                n;
 
     if (interpPtr->connPtr == NULL) {
         return TCL_OK;
     }
-    if (GetForm(interpPtr) == NULL) {
+    if (GetForm(interpPtr, NULL) == NULL) {
         return TCL_ERROR;
     }
+    listObj = Tcl_NewListObj(0, NULL);
     filesPtr = Ns_ClsGet(&filesCls, &interpPtr->connPtr->pub);
-    if (filesPtr != NULL) {
-        path = Ns_SetGet(filesPtr->files, Tcl_GetString(objv[1]));
-        if (path != NULL) {
-            Tcl_SetObjResult(interp, Tcl_NewStringObj(path, -1));
+    for (int i = 0; filesPtr != NULL && i < Ns_SetSize(filesPtr->files); i++) {
+        if (STREQ(Ns_SetKey(filesPtr->files, i), Tcl_GetString(objv[1]))) {
+            Tcl_ListObjAppendElement(
+                NULL, listObj,
+                Tcl_NewStringObj(Ns_SetValue(filesPtr->files, i), -1));
         }
     }
-    return TCL_OK;
+    /* A path alone is not a list: it may have blanks. */
+    if (Tcl_ListObjLength(NULL, listObj, &n) == TCL_OK && n == 1) {
+        (void) Tcl_ListObjIndex(NULL, listObj, 0, &pathObj);
+        Tcl_SetObjResult(interp, pathObj);
+        Tcl_DecrRefCount(listObj);
+        return TCL_OK;
+    }
+    return NsTclReturn(interp, listObj);
 }
 
 static int
@@ -250,7 +296,7 @@ QueryGetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_Set     *formPtr;
 
     if (interpPtr->connPtr != NULL) {
-        formPtr = GetForm(interpPtr);
+        formPtr = GetForm(interpPtr, NULL);
         if (formPtr == NULL) {
             return TCL_ERROR;
         }
@@ -274,7 +320,7 @@ QueryGetAllCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int       i, n = 0;
 
     if (interpPtr->connPtr != NULL) {
-        formPtr = GetForm(interpPtr);
+        formPtr = GetForm(interpPtr, NULL);
         if (formPtr == NULL) {
             Tcl_DecrRefCount(listObj);
             return TCL_ERROR;
@@ -306,7 +352,7 @@ QueryExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int       exists = 0;
 
     if (interpPtr->connPtr != NULL) {
-        formPtr = GetForm(interpPtr);
+        formPtr = GetForm(interpPtr, NULL);
         if (formPtr == NULL) {
             return TCL_ERROR;
         }
@@ -325,7 +371,7 @@ GetFormDataCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (NsTclCurrentConn(interpPtr) == NULL) {
         return TCL_ERROR;
     }
-    formPtr = GetForm(interpPtr);
+    formPtr = GetForm(interpPtr, NULL);
     if (formPtr == NULL) {
         Ns_ConnReturnBadRequest(&interpPtr->connPtr->pub,
                                 "Missing HTML FORM data");
@@ -413,4 +459,113 @@ AddPart(const NsFormPart *partPtr, void *arg)
         }
     }
     Ns_DStringFree(&ds);
+}
+
+/*
+ * ns_getcontent ?-as_file bool? ?-binary bool?: the body, wherever it is.
+ */
+static int
+GetContentCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsConn      *connPtr;
+    const char  *words[] = {"true", "true"};
+    int          flags[2];
+    NsFormSource source = {0};
+    Ns_ObjvSpec  options[] = {{"-as_file", Ns_ObjvString, &words[0], NULL},
+                              {"-binary", Ns_ObjvString, &words[1], NULL},
+                              {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (Tcl_GetBoolean(NULL, words[i], &flags[i]) != TCL_OK) {
+            return NsTclFail(interp, "value of '%s' is not boolean", words[i]);
+        }
+    }
+    connPtr = NsTclConn(clientData);
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (flags[0] && flags[1] && connPtr->messagePtr->contentFile != NULL) {
+        return NsTclReturnString(interp, connPtr->messagePtr->contentFile);
+    }
+    if (GetBody(connPtr, interp, &source) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (flags[0]) {
+        flags[0] = ReturnFile(connPtr, interp, &source, flags[1] != 0);
+    } else {
+        Tcl_SetObjResult(interp,
+                         NsConnBodyObj(connPtr, source.data, source.length,
+                                       flags[1] != 0));
+        flags[0] = TCL_OK;
+    }
+    NsFormSourceClose(&source);
+    return flags[0];
+}
+
+static int
+GetBody(NsConn *connPtr, Tcl_Interp *interp, NsFormSource *sourcePtr)
+{
+    const NsMessage *messagePtr = connPtr->messagePtr;
+
+    if ((connPtr->pub.flags & NS_CONN_CLOSED) != 0) {
+        return NsTclFail(interp,
+                         "connection already closed, can't get content");
+    }
+    if (messagePtr->contentFile != NULL) {
+        if (NsFormSourceOpen(sourcePtr, messagePtr->contentFd) != NS_OK) {
+            return NsTclFail(interp, "could not read \"%s\": %s",
+                             messagePtr->contentFile, Tcl_PosixError(interp));
+        }
+    } else {
+        sourcePtr->data = NsConnBody(connPtr, &sourcePtr->length);
+    }
+    if (sourcePtr->data == NULL) {
+        sourcePtr->data = "";
+    }
+    return TCL_OK;
+}
+
+/*
+ * A file with the body, the same for all who ask: it goes with the request.
+ */
+static int
+ReturnFile(NsConn *connPtr, Tcl_Interp *interp, const NsFormSource *sourcePtr,
+           bool isBinary)
+{
+    NsFormFiles *filesPtr = GetFiles(connPtr);
+    const char  *kind = isBinary ? "bytes" : "text";
+    const char  *path = Ns_SetGet(filesPtr->bodies, kind);
+    char        *newPath;
+    Ns_DString   text;
+
+    if (path != NULL) {
+        return NsTclReturnString(interp, path);
+    }
+    Ns_DStringInit(&text);
+    if (!isBinary
+        && NsConnBodyText(connPtr, sourcePtr->data, sourcePtr->length, &text)) {
+        Tcl_DString bytes;
+
+        Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"),
+                                 Ns_DStringValue(&text),
+                                 Ns_DStringLength(&text), &bytes);
+        newPath = SaveBytes(connPtr, Tcl_DStringValue(&bytes),
+                            (size_t) Tcl_DStringLength(&bytes));
+        Tcl_DStringFree(&bytes);
+    } else {
+        newPath = SaveBytes(connPtr, sourcePtr->data, sourcePtr->length);
+    }
+    Ns_DStringFree(&text);
+    if (newPath == NULL) {
+        return NsTclFail(interp, "could not write temporary file: %s",
+                         Tcl_PosixError(interp));
+    }
+    Ns_SetPut(filesPtr->bodies, kind, newPath);
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(newPath, -1));
+    ns_free(newPath);
+    return TCL_OK;
 }

@@ -7,7 +7,9 @@
 #include "tcl/request.h"
 #include "nslog.h"
 #include "request/fastpath.h"
+#include "nsreturn.h"
 #include "nstcl.h"
+#include "tcl/result.h"
 
 void
 NsTclRequestInit(void)
@@ -19,13 +21,16 @@ int
 Ns_TclRequest(Ns_Conn *conn, const char *name)
 {
     Tcl_Interp *interp = Ns_GetConnInterp(conn);
-    const char *code;
 
     if (Tcl_EvalEx(interp, name, -1, TCL_EVAL_GLOBAL) == TCL_OK) {
         return NS_OK;
     }
-    code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
-    if (code != NULL && strncmp(code, "NS_TIMEOUT", 10) == 0) {
+    if (NsTclErrorIs(interp, "NS_INVALID_UTF8")) {
+        Ns_Log(Notice, "%s: %s", conn->request->line,
+               Tcl_GetStringResult(interp));
+        return Ns_ConnReturnBadRequest(conn, NULL);
+    }
+    if (NsTclErrorIs(interp, "NS_TIMEOUT")) {
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
         return Ns_ConnReturnUnavailable(conn);

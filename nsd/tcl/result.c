@@ -173,3 +173,13 @@ NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
     }
     return TCL_OK;
 }
+
+bool
+NsTclErrorIs(Tcl_Interp *interp, const char *code)
+{
+    const char *value = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+    size_t      length = strlen(code);
+
+    return value != NULL && strncmp(value, code, length) == 0
+        && (value[length] == '\0' || value[length] == ' ');
+}

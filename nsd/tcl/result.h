@@ -35,6 +35,11 @@ int NsTclReturnStatus(Tcl_Interp *interp, int status);
     (Ns_TclPrintfResult(interp, __VA_ARGS__), TCL_ERROR)
 
 /*
+ * Whether the code of the last error begins with this word.
+ */
+bool NsTclErrorIs(Tcl_Interp *interp, const char *code);
+
+/*
  * The request of the interpreter; NULL with `no connection` (or the other
  * usual text) as the result.
  */

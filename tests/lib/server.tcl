@@ -195,7 +195,7 @@ proc startServer {args} {
     foreach {name content} $option(-pages) { writeFile $home/pages/$name $content }
     writeFile $home/modules/tcl/00-harness.tcl {
 ns_register_proc POST /_harness {
-    set script [encoding convertfrom utf-8 [ns_conn content]]
+    set script [encoding convertfrom utf-8 [ns_conn content -binary]]
     set code [catch {uplevel #0 $script} result options]
     set reply [list $code $result [expr {[dict exists $options -errorcode] ? [dict get $options -errorcode] : ""}]]
     ns_return -binary 200 application/octet-stream [encoding convertto utf-8 $reply]
