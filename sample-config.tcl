@@ -23,11 +23,11 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp} { set object($module) $module.so }
 }
 ######################################################################
 # The process
@@ -252,6 +252,7 @@ ns_section ns/server/default/modules
    ns_param nssock                  $object(nssock)
    ns_param nslog                   $object(nslog)
   #ns_param nsssl                   $object(nsssl)
+  #ns_param nscp                    $object(nscp)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
@@ -451,6 +452,23 @@ ns_section ns/server/default/module/nslog
   #ns_param rollhour                0          ;# At this hour.
   #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
+
+# The control port: a Tcl shell in the server, for telnet or nc.
+#ns_section ns/server/default/module/nscp
+  #ns_param address                 127.0.0.1  ;# Address to listen on.
+  #ns_param port                    2080       ;# Port to listen on.
+  #ns_param echopasswd              false      ;# Show passwords while they are typed.
+  #ns_param cpcmdlogging            false      ;# Log each command.
+   # From this machine, the empty name needs no password.
+  #ns_param allowloopbackemptyuser  false
+   # Also let in whom the server's authorization knows.
+  #ns_param authorizeusers          false
+  #ns_param logintimeout            30s        ;# A login takes at most this long.
+
+# Who may log in there.
+#ns_section ns/server/default/module/nscp/users
+   # NAME:HASH, with a hash of ns_crypt; may be repeated.
+  #ns_param user                    {}
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a

@@ -22,6 +22,18 @@
         .key = key_, .type = NS_PARAM_CHOICE, .defaultText = text, \
         .choices = words, .sentence = sentence_                    \
     }
+/*
+ * With limits; times in milliseconds.
+ */
+#define LIMITED(key_, type_, text, min_, max_, sentence_)             \
+    {                                                                 \
+        .key = key_, .type = type_, .defaultText = text, .min = min_, \
+        .max = max_, .sentence = sentence_                            \
+    }
+#define NUMBER(key, text, min, max, sentence) \
+    LIMITED(key, NS_PARAM_INT, text, min, max, sentence)
+#define SPAN(key, text, min, max, sentence) \
+    LIMITED(key, NS_PARAM_TIME, text, min, max, sentence)
 #define END NS_PARAM_END
 
 static const NsParameter processParameters[] = {
@@ -87,6 +99,22 @@ static const NsParameter nsstatsParameters[] = {
     IGNORED("bglocks", "For another monitoring page."),
     END};
 
+static const NsParameter nscpParameters[] = {
+    TEXT("address", "127.0.0.1", "Address to listen on."),
+    NUMBER("port", "2080", 1, 65535, "Port to listen on."),
+    BOOL("echopasswd", "false", "Show passwords while they are typed."),
+    BOOL("cpcmdlogging", "false", "Log each command."),
+    BOOL("allowloopbackemptyuser", "false",
+         "From this machine, the empty name needs no password."),
+    BOOL("authorizeusers", "false",
+         "Also let in whom the server's authorization knows."),
+    SPAN("logintimeout", "30s", 1, 3600000, "A login takes at most this long."),
+    END};
+
+static const NsParameter nscpUserParameters[] = {
+    TEXT("user", "", "NAME:HASH, with a hash of ns_crypt; may be repeated."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
@@ -139,6 +167,10 @@ static const NsParameterSection sections[] = {
      NULL},
     {"module/nslog", "ns/server/S/module/nslog", "The access log.", false,
      NULL},
+    {"module/nscp", "ns/server/S/module/nscp, ns/module/nscp",
+     "The control port.", false, NULL},
+    {"module/nscp/users", "ns/server/S/module/nscp/users",
+     "Who may log in there.", false, NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
@@ -147,6 +179,8 @@ static const struct {
     const NsParameter *rows;
 } tables[] = {{"ns/parameters", processParameters},
               {"module/nsssl", nssslParameters},
+              {"module/nscp", nscpParameters},
+              {"module/nscp/users", nscpUserParameters},
               {"module/nsstats", nsstatsParameters}};
 
 void

@@ -1,0 +1,130 @@
+/*
+ * input.c --
+ *
+ *      Lines from a client that may be telnet or nothing of the kind.
+ *
+ *      Telnet puts codes (RFC 854) wherever it likes into what it sends, and
+ *      nc none: so they are recognized anywhere, and never waited for.
+ */
+
+#include "nscp.h"
+
+#include <arpa/telnet.h>
+
+#define CONTROL_D 4
+
+static int  NextChar(Input *inputPtr);
+static int  NextByte(Input *inputPtr);
+static bool Fill(Input *inputPtr);
+
+bool
+NscpInputLine(Input *inputPtr, Ns_DString *dsPtr, int maxBytes)
+{
+    bool isAfterCr = false;
+    int  length = 0, c;
+
+    /* The end of a line is CR LF, LF, or what telnet makes of CR: CR NUL. */
+    while ((c = NextChar(inputPtr)) >= 0) {
+        char byte = (char) c;
+
+        if (c == '\n' || (c == '\0' && isAfterCr)) {
+            return true;
+        }
+        if (isAfterCr) {
+            Ns_DStringNAppend(dsPtr, "\r", 1);
+        }
+        isAfterCr = c == '\r';
+        if (!isAfterCr) {
+            Ns_DStringNAppend(dsPtr, &byte, 1);
+        }
+        if (++length > maxBytes) {
+            Ns_Log(Warning, "nscp: a line of more than %d bytes was refused",
+                   maxBytes);
+            return false;
+        }
+    }
+    return false;
+}
+
+/*
+ * -1: the end.
+ */
+static int
+NextChar(Input *inputPtr)
+{
+    for (;;) {
+        int c = NextByte(inputPtr);
+
+        if (c != IAC) {
+            return c == CONTROL_D ? -1 : c;
+        }
+        switch (c = NextByte(inputPtr)) {
+        case IAC:
+            return IAC;
+        case WILL:
+        case WONT:
+        case DO:
+        case DONT:
+            /* The answer to what the password prompt asked for. */
+            if (NextByte(inputPtr) < 0) {
+                return -1;
+            }
+            break;
+        case -1:
+        case xEOF:
+        case IP:
+            return -1;
+        default:
+            Ns_Log(Warning,
+                   "nscp: unsupported telnet IAC code received from client");
+            return -1;
+        }
+    }
+}
+
+static int
+NextByte(Input *inputPtr)
+{
+    if (inputPtr->next == inputPtr->n && !Fill(inputPtr)) {
+        return -1;
+    }
+    return inputPtr->bytes[inputPtr->next++];
+}
+
+static bool
+Fill(Input *inputPtr)
+{
+    struct pollfd pfd = {.fd = inputPtr->sock, .events = POLLIN};
+    int64_t       leftMs = -1;
+    ssize_t       n;
+
+    do {
+        if (inputPtr->deadlineMs != 0) {
+            leftMs = inputPtr->deadlineMs - NscpNowMs();
+            if (leftMs <= 0) {
+                return false;
+            }
+        }
+        n = ns_poll(&pfd, 1, (int) MIN(leftMs, INT_MAX));
+        if (n > 0) {
+            n = recv(inputPtr->sock, inputPtr->bytes, sizeof(inputPtr->bytes),
+                     0);
+            if (n == 0) {
+                return false;
+            }
+        }
+    } while (n == 0 || (n < 0 && errno == EINTR));
+
+    inputPtr->next = 0;
+    inputPtr->n = n > 0 ? (int) n : 0;
+    return n > 0;
+}
+
+int64_t
+NscpNowMs(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
