@@ -274,6 +274,10 @@ MaxThreads(const char *section)
 {
     int n;
 
+    if (section == NULL) {
+        /* The configuration has nothing of it: the default holds. */
+        section = "ns/server/*";
+    }
     /* Whether it is well formed says who makes the pool. */
     if (Ns_StrToInt(NsParameterText(section, "maxthreads"), &n) != NS_OK) {
         n = 1;
