@@ -46,6 +46,12 @@ NsProxiesClient(NsMessage *messagePtr)
         : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
 }
 
+bool
+NsProxiesTrust(const char *peer)
+{
+    return NsProxiesHave(&configured, peer);
+}
+
 /*
  * A list of several is not understood: which of them counts is not defined.
  */

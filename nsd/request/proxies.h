@@ -23,6 +23,11 @@ void NsProxiesConfigure(const char *list);
 const char *NsProxiesClient(NsMessage *messagePtr);
 
 /*
+ * Whether a direct peer is one of them.
+ */
+bool NsProxiesTrust(const char *peer);
+
+/*
  * Scheme and authority as the client used them, where one of trustedproxies
  * says so with X-Forwarded-Proto and X-Forwarded-Host; unchanged otherwise.
  */

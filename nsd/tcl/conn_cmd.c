@@ -10,6 +10,7 @@
 #include "tcl/conncontent.h"
 #include "tcl/connoption.h"
 #include "tcl/connreply.h"
+#include "tcl/connrequest.h"
 #include "tcl/result.h"
 
 #include "nsstring.h"
@@ -18,11 +19,8 @@
 
 static Tcl_ObjCmdProc ConnCmd;
 
-static NsConnOptionProc ConnAuth, ConnCurrentAddr, ConnCurrentPort, ConnDetails,
-    ConnIsConnected, ConnLocation, ConnPeerAddr, ConnPool, ConnPort,
-    ConnSockNumber, ConnUrlc, ConnUrlv, ConnVersion;
-
-static int GetOwnAddress(NsConnCall *callPtr, char *address, size_t size);
+static NsConnOptionProc ConnAuth, ConnIsConnected, ConnLocation, ConnPeerAddr,
+    ConnPool, ConnSockNumber, ConnUrlc, ConnUrlv, ConnVersion;
 
 /*
  * A name, and who answers; else a text of the request line.
@@ -44,10 +42,12 @@ static int Answer(const Option *optionPtr, NsConnCall *callPtr);
  * In the order of the error message.
  */
 static const Option options[] = {
+    {"acceptedcompression", .proc = NsConnOptionAcceptedCompression},
     {"auth", .proc = ConnAuth},
     {"authpassword", .textProc = Ns_ConnAuthPasswd},
     {"authuser", .textProc = Ns_ConnAuthUser},
     {"channel", .proc = NsConnOptionChannel},
+    {"clientcert", .proc = NsConnOptionClientCert},
     {"clientdata", .proc = NsConnOptionClientData,
      .usage = "clientdata ?value?"},
     {"close", .proc = NsConnOptionCloseNow},
@@ -57,7 +57,11 @@ static const Option options[] = {
     {"contentlength", .proc = NsConnOptionContentLength},
     {"contentsentlength", .proc = NsConnOptionContentSentLength,
      .usage = "contentsentlength ?value?"},
+    {"contenttype", .proc = NsConnOptionContentType},
     {"copy", .proc = NsConnOptionCopy},
+    {"currentaddr", .proc = NsConnOptionCurrentAddr},
+    {"currentport", .proc = NsConnOptionCurrentPort},
+    {"details", .proc = NsConnOptionDetails},
     {"driver", .textProc = Ns_ConnDriverName},
     {"encoding", .proc = NsConnOptionEncoding, .usage = "encoding ?charset?"},
     {"fileheaders", .proc = NsConnOptionFileHeaders},
@@ -66,8 +70,10 @@ static const Option options[] = {
     {"files", .proc = NsConnOptionFiles},
     {"flags", .proc = NsConnOptionFlags},
     {"form", .proc = NsConnOptionForm},
+    {"fragment", .proc = NsConnOptionFragment},
+    {"headerlength", .proc = NsConnOptionHeaderLength},
     {"headers", .setProc = Ns_ConnHeaders},
-    {"host", .offset = offsetof(Ns_Request, host)},
+    {"host", .proc = NsConnOptionHost, .usage = "host ?default?"},
     {"id", .numberProc = Ns_ConnId},
     {"isconnected", .proc = ConnIsConnected},
     {"keepalive", .proc = NsConnOptionKeepAlive,
@@ -75,34 +81,31 @@ static const Option options[] = {
     {"location", .proc = ConnLocation},
     {"method", .offset = offsetof(Ns_Request, method)},
     {"outputheaders", .setProc = Ns_ConnOutputHeaders},
+    {"partialtimes", .proc = NsConnOptionPartialTimes},
     {"peeraddr", .proc = ConnPeerAddr},
     {"peerport", .numberProc = Ns_ConnPeerPort},
     {"pool", .proc = ConnPool},
-    {"port", .proc = ConnPort},
-    {"protocol", .offset = offsetof(Ns_Request, protocol)},
+    {"port", .proc = NsConnOptionPort},
+    {"privacy", .proc = NsConnOptionPrivacy},
+    {"protocol", .proc = NsConnOptionProtocol},
     {"query", .offset = offsetof(Ns_Request, query)},
+    {"ratelimit", .proc = NsConnOptionRateLimit, .usage = "ratelimit ?n?"},
     {"request", .offset = offsetof(Ns_Request, line)},
     {"server", .textProc = Ns_ConnServer},
     {"sock", .proc = ConnSockNumber},
     {"start", .proc = NsConnOptionStart},
     {"status", .proc = NsConnOptionStatus, .usage = "status ?status?"},
+    {"target", .proc = NsConnOptionTarget},
     {"timeout", .proc = NsConnOptionTimeout},
     {"url", .offset = offsetof(Ns_Request, url)},
     {"urlc", .proc = ConnUrlc},
+    {"urldict", .proc = NsConnOptionUrlDict},
     {"urlencoding", .proc = NsConnOptionUrlEncoding,
      .usage = "urlencoding ?charset?"},
     {"urlv", .proc = ConnUrlv, .usage = "urlv ?n?"},
     {"version", .proc = ConnVersion},
     {"zipaccepted", .proc = NsConnOptionZipAccepted},
     {.name = NULL},
-    /* Of later releases. */
-    {"acceptedcompression", .proc = NsConnOptionAcceptedCompression},
-    {"currentaddr", .proc = ConnCurrentAddr},
-    {"currentport", .proc = ConnCurrentPort},
-    {"details", .proc = ConnDetails},
-    {"headerlength", .proc = NsConnOptionHeaderLength},
-    {"partialtimes", .proc = NsConnOptionPartialTimes},
-    {"ratelimit", .proc = NsConnOptionRateLimit, .usage = "ratelimit ?n?"},
     {.name = NULL}};
 
 static const NsTclCommand commands[] = {
@@ -230,84 +233,7 @@ ConnSockNumber(NsConnCall *callPtr)
                                : -1);
 }
 
-static int
-ConnDetails(NsConnCall *callPtr)
-{
-    NsSock    *sockPtr = callPtr->connPtr->sockPtr;
-    char       address[INET6_ADDRSTRLEN];
-    int        port = GetOwnAddress(callPtr, address, sizeof(address));
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    Ns_DStringAppend(&ds, "proxied 0 currentaddr");
-    Ns_DStringAppendElement(&ds, address);
-    Ns_DStringPrintf(&ds, " currentport %d", port);
-    if (sockPtr != NULL) {
-        NsSockDetails(sockPtr, &ds);
-    }
-    return NsTclReturnText(callPtr->interp, &ds);
-}
-
-static int
-ConnCurrentAddr(NsConnCall *callPtr)
-{
-    char address[INET6_ADDRSTRLEN];
-
-    (void) GetOwnAddress(callPtr, address, sizeof(address));
-    return NsConnReturnString(callPtr, address);
-}
-
-static int
-ConnCurrentPort(NsConnCall *callPtr)
-{
-    char address[INET6_ADDRSTRLEN];
-
-    return NsConnReturnInt(callPtr,
-                           GetOwnAddress(callPtr, address, sizeof(address)));
-}
-
-/*
- * The address and port at which the connection came in; "" and 0 when the
- * socket is gone.
- */
-static int
-GetOwnAddress(NsConnCall *callPtr, char *address, size_t size)
-{
-    struct sockaddr_storage space;
-    struct sockaddr_in     *inPtr = (struct sockaddr_in *) (void *) &space;
-    struct sockaddr_in6    *in6Ptr = (struct sockaddr_in6 *) (void *) &space;
-    socklen_t               length = sizeof(space);
-
-    *address = '\0';
-    if (getsockname(Ns_ConnSock(callPtr->conn), (struct sockaddr *) &space,
-                    &length)
-        != 0) {
-        return 0;
-    }
-    if (space.ss_family == AF_INET) {
-        (void) inet_ntop(AF_INET, &inPtr->sin_addr, address, (socklen_t) size);
-        return ntohs(inPtr->sin_port);
-    }
-    if (space.ss_family != AF_INET6) {
-        return 0;
-    }
-    if (IN6_IS_ADDR_V4MAPPED(&in6Ptr->sin6_addr)) {
-        (void) inet_ntop(AF_INET, in6Ptr->sin6_addr.s6_addr + 12, address,
-                         (socklen_t) size);
-    } else {
-        (void) inet_ntop(AF_INET6, &in6Ptr->sin6_addr, address,
-                         (socklen_t) size);
-    }
-    return ntohs(in6Ptr->sin6_port);
-}
-
 /* ---- The request line. ---- */
-
-static int
-ConnPort(NsConnCall *callPtr)
-{
-    return NsConnReturnInt(callPtr, callPtr->conn->request->port);
-}
 
 static int
 ConnUrlc(NsConnCall *callPtr)

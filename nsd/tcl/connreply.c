@@ -23,7 +23,7 @@ NsConnOptionStatus(NsConnCall *callPtr)
             != TCL_OK) {
             return TCL_ERROR;
         }
-        Ns_ConnSetResponseStatus(callPtr->conn, status);
+        callPtr->connPtr->status = status;
     }
     return NsConnReturnInt(callPtr, old);
 }

@@ -13,11 +13,11 @@
 
 static Tcl_ObjCmdProc QuoteHtmlCmd, StripHtmlCmd, HrefsCmd;
 
-static bool NextLink(const char **textPtr, const char **valuePtr,
-                     size_t *lengthPtr);
-static bool NextAttribute(const char **textPtr, const char *end,
-                          const char **namePtr, size_t *nameLengthPtr,
-                          const char **valuePtr, size_t *valueLengthPtr);
+static bool        NextLink(const char **textPtr, const char **valuePtr,
+                            size_t *lengthPtr);
+static bool        NextAttribute(const char **textPtr, const char *end,
+                                 const char **namePtr, size_t *nameLengthPtr,
+                                 const char **valuePtr, size_t *valueLengthPtr);
 static const char *TagEnd(const char *text);
 
 static const NsTclCommand commands[] = {
