@@ -78,7 +78,6 @@ typedef enum {
     NS_RANK_LOG_STREAMS = 721,    /* Growth of the table of streams. */
     NS_RANK_LOG_COMMON = 722,     /* Lanes that threads share. */
     NS_RANK_LOG_BACKUPS = 723,    /* Backups are being renamed. */
-    NS_RANK_LOG_LARGE = 724,      /* Records of many segments. */
     NS_RANK_LOG_SEGMENTS = 730,   /* Lanes: who has them, which are free. */
     NS_RANK_LOG_LENT = 732,       /* A sink's places are lent. */
     NS_RANK_LOG_LEFTOVERS = 734,  /* Records of earlier processes. */

@@ -21,6 +21,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
+#include "log/ring/lanecheck.h"
 #include "log/ring/reader.h"
 #include "log/ring/segment.h"
 
@@ -29,27 +30,11 @@
 #define PAGE_STREAMS 32
 
 /*
- * Owned by one thread, or by the free list, or guarded by the stream's lock.
- */
-typedef struct Lane {
-    NsRingSegment *segmentPtr; /* The thread's part begins here ... */
-    uint32_t       offset;
-    uint32_t       room;         /* Bytes left in the segment. */
-    uint32_t       reserved;     /* Bytes behind the room: a prepared record. */
-    uint64_t       nudgeBytes;   /* Put since the bell was rung. */
-    atomic_uint_fast64_t number; /* Of the segment in the lane; this and */
-    atomic_uint_fast64_t sequence; /* that the owner writes, others read. */
-    uint32_t             index;    /* Constant, as what follows. */
-    int                  stream;
-    struct Lane         *nextFreePtr; /* Guarded by lock. */
-} Lane;
-
-/*
  * The lanes of a thread by stream, in pages, since a thread uses few of many
  * streams.
  */
 typedef struct Page {
-    Lane    *lanes[PAGE_STREAMS]; /* NULL before first use. */
+    NsLane  *lanes[PAGE_STREAMS]; /* NULL before first use. */
     uint32_t marks;
 } Page;
 
@@ -67,45 +52,64 @@ typedef enum {
     PUT_MUCH /* The readers are to be called. */
 } Outcome;
 
+/*
+ * Segments that the caller has taken, see NsSegmentsTake.
+ */
+typedef struct Supply {
+    uint32_t n;
+    uint32_t first; /* NS_RING_NONE: none, whatever the number. */
+} Supply;
+
 static NsRing *ring; /* Constant after NsLaneInit. */
 size_t         nsLaneMaxRecord;
 
 static Ns_Mutex lock; /* Guards what follows. */
-static Lane    *freeLanes[NS_RING_MAX_STREAMS];
-static Lane    *commonLanes[NS_RING_MAX_STREAMS];
-static Lane    *laneAt[NS_RING_MAX_LANES]; /* Below the header's nLanes. */
+static NsLane  *freeLanes[NS_RING_MAX_STREAMS];
+static NsLane  *laneAt[NS_RING_MAX_LANES]; /* Below the header's nLanes. */
 
-static Ns_Mutex commonLock; /* Held while using a common lane. */
-static Ns_Mutex largeLock;  /* One record of many segments at a time. */
-static Ns_Mutex chainLock;  /* Guards lanes' first segments. */
+static Ns_Mutex commonLock; /* Guards what follows, and those lanes. */
+static NsLane  *commonLanes[NS_RING_MAX_STREAMS];
+
+static Ns_Mutex chainLock; /* Guards lanes' first segments. */
 
 static Ns_Tls laneTls; /* For the cleanup; the next is faster. */
 static _Thread_local ThreadLanes *threadLanes;
 
-static inline Lane *OwnLane(int stream);
-static Page        *PageOf(int stream);
-static inline Lane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
-static Lane        *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
+static inline NsLane *OwnLane(int stream);
+static Page          *PageOf(int stream);
+static inline NsLane *ThreadLane(int stream, const NsLaneRecord *recordPtr);
+static NsLane        *FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
     __attribute__((noinline));
-static void        FreeThreadLanes(void *arg);
-static Lane       *TakeLane(int stream, const NsLaneRecord *recordPtr);
-static Lane       *NewLaneLocked(int stream, uint32_t segment);
-static Outcome     PutCommon(int stream, const NsLaneRecord *recordPtr);
-static uint32_t    OwnLanes(void);
-static Outcome     Append(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static Outcome     AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static inline void FillRecord(NsRingRecord *toPtr, Lane *lanePtr,
+static void    FreeThreadLanes(void *arg);
+static NsLane *TakeLane(int stream, const NsLaneRecord *recordPtr);
+static NsLane *NewLaneLocked(int stream, uint32_t segment);
+static Outcome PutCommon(int stream, const NsLaneRecord *recordPtr)
+    __attribute__((noinline));
+static bool     AppendCommonLocked(int stream, const NsLaneRecord *recordPtr,
+                                   Supply *supplyPtr, Outcome *outcomePtr);
+static uint32_t OwnLanes(void);
+static inline uint32_t SegmentsFor(const NsLane       *lanePtr,
+                                   const NsLaneRecord *recordPtr);
+static inline size_t   MaxPiece(void);
+static inline Outcome  Append(NsLane *lanePtr, const NsLaneRecord *recordPtr);
+static Outcome     AppendHere(NsLane *lanePtr, const NsLaneRecord *recordPtr);
+static Outcome     AppendInNew(NsLane *lanePtr, const NsLaneRecord *recordPtr,
+                               uint32_t segments) __attribute__((noinline));
+static Outcome     AppendPieces(NsLane *lanePtr, const NsLaneRecord *recordPtr,
+                                uint32_t segments);
+static inline void FillRecord(NsRingRecord *toPtr, NsLane *lanePtr,
                               const NsLaneRecord *recordPtr, uint32_t kind,
                               uint32_t length);
 static inline void Copy(char *to, const NsLaneRecord *recordPtr);
 static void        Gather(char *to, const NsLaneRecord *recordPtr, size_t from,
                           size_t length);
-static bool        NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr);
-static uint32_t    PrepareSegment(Lane *lanePtr, uint64_t number,
-                                  const NsLaneRecord *recordPtr);
-static void EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number,
+static void        NextSegment(NsLane *lanePtr, uint32_t segment);
+static NsRingSegment *FillSegment(const NsLane *lanePtr, uint32_t segment,
+                                  uint64_t number);
+static void EnterSegment(NsLane *lanePtr, uint32_t segment, uint64_t number,
                          uint32_t offset);
-static void Forget(Lane *lanePtr);
+static void Forget(NsLane *lanePtr);
+static inline void Unprepare(NsRingSegment *segmentPtr);
 
 void
 NsLaneInit(NsRing *ringPtr)
@@ -117,7 +121,6 @@ NsLaneInit(NsRing *ringPtr)
                           MAX_RECORD);
     NsMutexSetup(&lock, NS_RANK_LOG_SEGMENTS, "ns:log", "lanes");
     NsMutexSetup(&commonLock, NS_RANK_LOG_COMMON, "ns:log", "common");
-    NsMutexSetup(&largeLock, NS_RANK_LOG_LARGE, "ns:log", "large");
     NsMutexSetup(&chainLock, NS_RANK_LOG_CHAINS, "ns:log", "chains");
     Ns_TlsAlloc(&laneTls, FreeThreadLanes);
     NsSegmentsInit(n);
@@ -127,7 +130,7 @@ bool
 NsLanePut(int stream, const NsLaneRecord *recordPtr)
 {
     Outcome outcome;
-    Lane   *lanePtr;
+    NsLane *lanePtr;
 
     if (recordPtr->overflow == NS_OVERFLOW_SAMPLE
         && NsSegmentIsSampledOut(recordPtr)) {
@@ -149,7 +152,7 @@ NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
 {
     const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
     size_t         need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
-    Lane          *lanePtr = ThreadLane(stream, recordPtr);
+    NsLane        *lanePtr = ThreadLane(stream, recordPtr);
     NsRingSegment *segmentPtr;
     NsRingRecord  *toPtr;
 
@@ -157,10 +160,16 @@ NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
         return false;
     }
     Forget(lanePtr);
-    if (2 * need > lanePtr->room && !NextSegment(lanePtr, recordPtr)) {
-        return false;
+    if (2 * need > lanePtr->room) {
+        uint32_t segment = NsSegmentsTake(recordPtr, 1);
+
+        if (segment == NS_RING_NONE) {
+            return false;
+        }
+        NextSegment(lanePtr, segment);
     }
     segmentPtr = lanePtr->segmentPtr;
+    Unprepare(segmentPtr);
     toPtr = NsRingRecordAt(segmentPtr, segmentBytes - (uint32_t) need);
     Copy((char *) (toPtr + 1), recordPtr);
     FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
@@ -171,13 +180,14 @@ NsLanePrepare(int stream, const NsLaneRecord *recordPtr)
     atomic_store_explicit(&segmentPtr->prepared,
                           segmentBytes - lanePtr->reserved,
                           memory_order_release);
+    NsLaneCheck(ring, lanePtr);
     return true;
 }
 
 const void *
 NsLanePrepared(int stream, size_t *lengthPtr)
 {
-    const Lane         *lanePtr = OwnLane(stream);
+    const NsLane       *lanePtr = OwnLane(stream);
     const NsRingRecord *recordPtr;
 
     if (lanePtr == NULL || lanePtr->reserved == 0) {
@@ -193,7 +203,7 @@ NsLanePrepared(int stream, size_t *lengthPtr)
 void
 NsLaneForget(int stream)
 {
-    Lane *lanePtr = OwnLane(stream);
+    NsLane *lanePtr = OwnLane(stream);
 
     if (lanePtr != NULL) {
         Forget(lanePtr);
@@ -205,6 +215,7 @@ NsLaneFree(uint32_t lane, uint64_t number)
 {
     NsRingLane *ringLanePtr = &ring->lanes[lane];
 
+    NsAssert(lane < atomic_load(&ring->headerPtr->nLanes));
     Ns_MutexLock(&chainLock);
     for (;;) {
         uint32_t       first = atomic_load(&ringLanePtr->first);
@@ -212,12 +223,15 @@ NsLaneFree(uint32_t lane, uint64_t number)
         uint32_t       next = atomic_load_explicit(&segmentPtr->next,
                                                    memory_order_acquire);
 
+        NsLinkCheck(ring, lane, segmentPtr);
         if (segmentPtr->number >= number || next == NS_RING_NONE) {
             break;
         }
+        NsRecordsCheck(ring, segmentPtr);
         atomic_store_explicit(&ringLanePtr->first, next, memory_order_release);
         NsSegmentFree(first);
     }
+    NsCursorsCheck(ring, lane);
     Ns_MutexUnlock(&chainLock);
 
     NsSegmentsFreed();
@@ -291,7 +305,7 @@ NsLaneUnlockChains(void)
 /*
  * The calling thread's lane, or NULL if it has none.
  */
-static inline Lane *
+static inline NsLane *
 OwnLane(int stream)
 {
     const ThreadLanes *mine = threadLanes;
@@ -306,16 +320,16 @@ OwnLane(int stream)
 /*
  * Likewise; it gets one, or NULL if it has to share.
  */
-static inline Lane *
+static inline NsLane *
 ThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
-    Lane *lanePtr = OwnLane(stream);
+    NsLane *lanePtr = OwnLane(stream);
 
     return likely(lanePtr != NULL) ? lanePtr
                                    : FirstThreadLane(stream, recordPtr);
 }
 
-static Lane *
+static NsLane *
 FirstThreadLane(int stream, const NsLaneRecord *recordPtr)
 {
     Page *pagePtr = PageOf(stream);
@@ -358,14 +372,15 @@ FreeThreadLanes(void *arg)
     threadLanes = NULL;
     Ns_MutexLock(&lock);
     for (int i = 0; i < mine->n * PAGE_STREAMS; i++) {
-        Page *pagePtr = mine->pages[i / PAGE_STREAMS];
-        Lane *lanePtr = pagePtr == NULL
+        Page   *pagePtr = mine->pages[i / PAGE_STREAMS];
+        NsLane *lanePtr = pagePtr == NULL
             ? NULL
             : pagePtr->lanes[i % PAGE_STREAMS];
 
         if (lanePtr != NULL) {
             NsAssert(lanePtr->stream == i);
             Forget(lanePtr);
+            NsLaneCheck(ring, lanePtr);
             lanePtr->nextFreePtr = freeLanes[i];
             freeLanes[i] = lanePtr;
         }
@@ -383,16 +398,17 @@ FreeThreadLanes(void *arg)
  * lane is taken first, with no lock held: when memory is short the overflow
  * rule holds for a thread's first record as for any other.
  */
-static Lane *
+static NsLane *
 TakeLane(int stream, const NsLaneRecord *recordPtr)
 {
-    Lane    *lanePtr;
+    NsLane  *lanePtr;
     uint32_t segment;
     bool     mayMake;
 
     Ns_MutexLock(&lock);
     lanePtr = freeLanes[stream];
     if (lanePtr != NULL) {
+        NsAssert(lanePtr->stream == stream && lanePtr->reserved == 0);
         freeLanes[stream] = lanePtr->nextFreePtr;
     }
     mayMake = atomic_load(&ring->headerPtr->nLanes) < OwnLanes();
@@ -401,7 +417,7 @@ TakeLane(int stream, const NsLaneRecord *recordPtr)
         return lanePtr;
     }
 
-    segment = NsSegmentTake(recordPtr);
+    segment = NsSegmentsTake(recordPtr, 1);
     if (segment == NS_RING_NONE) {
         return NULL;
     }
@@ -411,7 +427,7 @@ TakeLane(int stream, const NsLaneRecord *recordPtr)
     }
     Ns_MutexUnlock(&lock);
     if (lanePtr == NULL) {
-        NsSegmentFree(segment);
+        NsSegmentsGiveBack(segment);
     }
     return lanePtr;
 }
@@ -429,55 +445,77 @@ OwnLanes(void)
 }
 
 /*
- * Put a record into the stream's common lane, which is made at first use.
+ * Put a record into the stream's common lane.  New segments are taken while
+ * nothing is locked: this rings the bell, and may wait.
  */
 static Outcome
 PutCommon(int stream, const NsLaneRecord *recordPtr)
 {
-    uint32_t segment = NS_RING_NONE;
-    Lane    *lanePtr;
-    Outcome  outcome;
-    bool     isMissing;
+    Supply  supply = {0, NS_RING_NONE};
+    Outcome outcome = LOST;
+    bool    isDone;
 
-    Ns_MutexLock(&lock);
-    isMissing = commonLanes[stream] == NULL;
-    Ns_MutexUnlock(&lock);
-    if (isMissing) {
-        segment = NsSegmentTake(recordPtr);
-        if (segment == NS_RING_NONE) {
+    for (;;) {
+        Ns_MutexLock(&commonLock);
+        isDone = AppendCommonLocked(stream, recordPtr, &supply, &outcome);
+        Ns_MutexUnlock(&commonLock);
+        NsSegmentsGiveBack(supply.first);
+        if (isDone) {
+            return outcome;
+        }
+        supply.first = NsSegmentsTake(recordPtr, supply.n);
+        if (supply.first == NS_RING_NONE) {
             return LOST;
         }
     }
+}
 
-    Ns_MutexLock(&commonLock);
-    Ns_MutexLock(&lock);
-    if (commonLanes[stream] == NULL && segment != NS_RING_NONE
-        && atomic_load(&ring->headerPtr->nLanes) < ring->headerPtr->maxLanes) {
-        commonLanes[stream] = NewLaneLocked(stream, segment);
-        segment = NS_RING_NONE;
-    }
-    lanePtr = commonLanes[stream];
-    Ns_MutexUnlock(&lock);
-    outcome = lanePtr != NULL ? Append(lanePtr, recordPtr) : LOST;
-    Ns_MutexUnlock(&commonLock);
+/*
+ * The lane is made when its first segment is there.  False: another number of
+ * segments is needed, which is in the supply now.  Segments that are still
+ * there were not used.
+ */
+static bool
+AppendCommonLocked(int stream, const NsLaneRecord *recordPtr, Supply *supplyPtr,
+                   Outcome *outcomePtr)
+{
+    NsLane  *lanePtr = commonLanes[stream];
+    uint32_t n;
 
-    if (segment != NS_RING_NONE) {
-        NsSegmentFree(segment);
+    NsAssertLocked(&commonLock);
+    if (lanePtr == NULL && supplyPtr->first != NS_RING_NONE) {
+        NsAssert(supplyPtr->n == 1);
+        Ns_MutexLock(&lock);
+        lanePtr = NewLaneLocked(stream, supplyPtr->first);
+        Ns_MutexUnlock(&lock);
+        commonLanes[stream] = lanePtr;
+        *supplyPtr = (Supply){0, NS_RING_NONE};
     }
-    return outcome;
+    n = lanePtr == NULL ? 1 : SegmentsFor(lanePtr, recordPtr);
+    if (lanePtr == NULL || (n > 0 && n != supplyPtr->n)) {
+        supplyPtr->n = n;
+        return false;
+    }
+    if (n == 0) {
+        *outcomePtr = AppendHere(lanePtr, recordPtr);
+    } else {
+        *outcomePtr = AppendInNew(lanePtr, recordPtr, supplyPtr->first);
+        supplyPtr->first = NS_RING_NONE;
+    }
+    return true;
 }
 
 /*
  * A lane always has a segment, so that its chain is never empty.
  */
-static Lane *
+static NsLane *
 NewLaneLocked(int stream, uint32_t segment)
 {
     uint32_t index = atomic_load(&ring->headerPtr->nLanes);
-    Lane    *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
+    NsLane  *lanePtr = ns_calloc(1u, sizeof(*lanePtr));
 
     NsAssertLocked(&lock);
-    NsAssert(index < ring->headerPtr->maxLanes);
+    NsAssert(index < ring->headerPtr->maxLanes && laneAt[index] == NULL);
     lanePtr->index = index;
     lanePtr->stream = stream;
     laneAt[index] = lanePtr;
@@ -488,30 +526,64 @@ NewLaneLocked(int stream, uint32_t segment)
         .lane = index,
         .number = 1,
         .epoch = ring->headerPtr->epoch};
+    NsSegmentsUse(segment);
     EnterSegment(lanePtr, segment, 1, sizeof(NsRingSegment));
     atomic_store(&ring->lanes[index].first, segment);
     atomic_store_explicit(&ring->headerPtr->nLanes, index + 1,
                           memory_order_release);
     NsRingAddLane(ring, index);
+    NsLaneCheck(ring, lanePtr);
     return lanePtr;
 }
 
+static inline Outcome
+Append(NsLane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    uint32_t n = SegmentsFor(lanePtr, recordPtr), segments;
+
+    if (likely(n == 0)) {
+        return AppendHere(lanePtr, recordPtr);
+    }
+    segments = NsSegmentsTake(recordPtr, n);
+    if (segments == NS_RING_NONE) {
+        Forget(lanePtr);
+        return LOST;
+    }
+    return AppendInNew(lanePtr, recordPtr, segments);
+}
+
+/*
+ * How many new segments a record takes; 0: there is room behind the last one.
+ */
+static inline uint32_t
+SegmentsFor(const NsLane *lanePtr, const NsLaneRecord *recordPtr)
+{
+    const size_t most = MaxPiece();
+
+    return likely(RECORD_BYTES + NS_RING_ALIGN(recordPtr->length)
+                  <= lanePtr->room)
+        ? 0
+        : MAX((uint32_t) ((recordPtr->length + most - 1) / most), 1);
+}
+
+/*
+ * As much of a record as there is room for in one segment.
+ */
+static inline size_t
+MaxPiece(void)
+{
+    return (ring->headerPtr->segmentBytes - sizeof(NsRingSegment)
+            - RECORD_BYTES)
+        & ~(size_t) 7;
+}
+
 static Outcome
-Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
+AppendHere(NsLane *lanePtr, const NsLaneRecord *recordPtr)
 {
     size_t        need = RECORD_BYTES + NS_RING_ALIGN(recordPtr->length);
-    NsRingRecord *toPtr;
+    NsRingRecord *toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
 
-    if (unlikely(need > lanePtr->room)) {
-        if (need > ring->headerPtr->segmentBytes - sizeof(NsRingSegment)
-            || lanePtr->reserved > 0) {
-            return AppendLarge(lanePtr, recordPtr);
-        }
-        if (!NextSegment(lanePtr, recordPtr)) {
-            return LOST;
-        }
-    }
-    toPtr = NsRingRecordAt(lanePtr->segmentPtr, lanePtr->offset);
+    NsAssert(need <= lanePtr->room);
     Copy((char *) (toPtr + 1), recordPtr);
     FillRecord(toPtr, lanePtr, recordPtr, NS_RING_WHOLE,
                (uint32_t) recordPtr->length);
@@ -532,65 +604,60 @@ Append(Lane *lanePtr, const NsLaneRecord *recordPtr)
 }
 
 /*
- * Fill new segments with the pieces, then link the first of them.
+ * With segments that the caller has taken, as many as SegmentsFor says.
  */
 static Outcome
-AppendLarge(Lane *lanePtr, const NsLaneRecord *recordPtr)
+AppendInNew(NsLane *lanePtr, const NsLaneRecord *recordPtr, uint32_t segments)
 {
-    const uint32_t segmentBytes = ring->headerPtr->segmentBytes;
-    const size_t   most = (segmentBytes - sizeof(NsRingSegment) - RECORD_BYTES)
-        & ~(size_t) 7;
-    NsRingSegment *lastPtr = NULL;
-    uint32_t       first = NS_RING_NONE, segment = NS_RING_NONE;
-    uint64_t       number = lanePtr->number;
-    size_t         done = 0, length = 0;
+    if (lanePtr->reserved > 0 || recordPtr->length > MaxPiece()) {
+        return AppendPieces(lanePtr, recordPtr, segments);
+    }
+    NextSegment(lanePtr, segments);
+    return AppendHere(lanePtr, recordPtr);
+}
 
-    Ns_MutexLock(&largeLock);
-    while (done < recordPtr->length) {
-        NsRingSegment *segmentPtr;
-        NsRingRecord  *toPtr;
+/*
+ * Fill the segments with the pieces, then link the first of them.  The store
+ * that does so also replaces a prepared record.
+ */
+static Outcome
+AppendPieces(NsLane *lanePtr, const NsLaneRecord *recordPtr, uint32_t segments)
+{
+    uint32_t segment = segments, last = NS_RING_NONE;
+    uint64_t number = lanePtr->number;
+    size_t   done = 0;
 
-        segment = PrepareSegment(lanePtr, ++number, recordPtr);
-        if (segment == NS_RING_NONE) {
-            break;
-        }
-        segmentPtr = NsRingSegmentAt(ring, segment);
-        if (lastPtr == NULL) {
-            first = segment;
-        } else {
-            atomic_store(&lastPtr->next, segment);
-        }
-        lastPtr = segmentPtr;
-        length = MIN(most, recordPtr->length - done);
-        toPtr = NsRingRecordAt(segmentPtr, sizeof(NsRingSegment));
+    do {
+        NsRingSegment *segmentPtr = FillSegment(lanePtr, segment, ++number);
+        NsRingRecord *toPtr = NsRingRecordAt(segmentPtr, sizeof(NsRingSegment));
+        size_t        length = MIN(MaxPiece(), recordPtr->length - done);
+
         Gather((char *) (toPtr + 1), recordPtr, done, length);
         FillRecord(toPtr, lanePtr, recordPtr, NS_RING_PART, (uint32_t) length);
         atomic_store(&segmentPtr->committed,
                      (uint32_t) (sizeof(NsRingSegment) + RECORD_BYTES
                                  + NS_RING_ALIGN(length)));
-        done += length;
-    }
-    Ns_MutexUnlock(&largeLock);
-
-    if (done < recordPtr->length) {
-        while (first != NS_RING_NONE) {
-            uint32_t next = atomic_load(&NsRingSegmentAt(ring, first)->next);
-
-            NsSegmentFree(first);
-            first = next;
+        if (last != NS_RING_NONE) {
+            atomic_store(&NsRingSegmentAt(ring, last)->next, segment);
         }
-        Forget(lanePtr);
-        return LOST;
-    }
+        last = segment;
+        segment = NsSegmentAfter(segment);
+        done += length;
+    } while (segment != NS_RING_NONE);
+    NsAssert(done == recordPtr->length);
+
+    NsSegmentsUse(segments);
     atomic_fetch_add(&lanePtr->sequence, 1);
-    atomic_store_explicit(&lanePtr->segmentPtr->next, first,
+    atomic_store_explicit(&lanePtr->segmentPtr->next, segments,
                           memory_order_release);
-    EnterSegment(lanePtr, segment, number, atomic_load(&lastPtr->committed));
+    EnterSegment(lanePtr, last, number,
+                 atomic_load(&NsRingSegmentAt(ring, last)->committed));
+    NsLaneCheck(ring, lanePtr);
     return PUT_MUCH;
 }
 
 static inline void
-FillRecord(NsRingRecord *toPtr, Lane *lanePtr, const NsLaneRecord *recordPtr,
+FillRecord(NsRingRecord *toPtr, NsLane *lanePtr, const NsLaneRecord *recordPtr,
            uint32_t kind, uint32_t length)
 {
     toPtr->length = length;
@@ -644,43 +711,44 @@ Gather(char *to, const NsLaneRecord *recordPtr, size_t from, size_t length)
     }
 }
 
-static bool
-NextSegment(Lane *lanePtr, const NsLaneRecord *recordPtr)
+/*
+ * Go on in a segment that the caller has taken.
+ */
+static void
+NextSegment(NsLane *lanePtr, uint32_t segment)
 {
-    uint32_t segment = PrepareSegment(lanePtr, lanePtr->number + 1, recordPtr);
-
-    if (segment == NS_RING_NONE) {
-        return false;
-    }
+    (void) FillSegment(lanePtr, segment, lanePtr->number + 1);
+    NsSegmentsUse(segment);
     atomic_store_explicit(&lanePtr->segmentPtr->next, segment,
                           memory_order_release);
     EnterSegment(lanePtr, segment, lanePtr->number + 1, sizeof(NsRingSegment));
-    return true;
+    NsLaneCheck(ring, lanePtr);
 }
 
-static uint32_t
-PrepareSegment(Lane *lanePtr, uint64_t number, const NsLaneRecord *recordPtr)
+/*
+ * An empty segment of the lane, not linked yet.
+ */
+static NsRingSegment *
+FillSegment(const NsLane *lanePtr, uint32_t segment, uint64_t number)
 {
-    uint32_t segment = NsSegmentTake(recordPtr);
+    NsRingSegment *segmentPtr = NsRingSegmentAt(ring, segment);
 
-    if (segment != NS_RING_NONE) {
-        NsRingSegment *segmentPtr = NsRingSegmentAt(ring, segment);
-
-        atomic_store_explicit(&segmentPtr->committed, sizeof(NsRingSegment),
-                              memory_order_relaxed);
-        atomic_store_explicit(&segmentPtr->next, NS_RING_NONE,
-                              memory_order_relaxed);
-        atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
-        segmentPtr->lane = lanePtr->index;
-        segmentPtr->number = number;
-        segmentPtr->epoch = ring->headerPtr->epoch;
-    }
-    return segment;
+    atomic_store_explicit(&segmentPtr->committed, sizeof(NsRingSegment),
+                          memory_order_relaxed);
+    atomic_store_explicit(&segmentPtr->next, NS_RING_NONE,
+                          memory_order_relaxed);
+    atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
+    segmentPtr->lane = lanePtr->index;
+    segmentPtr->number = number;
+    segmentPtr->epoch = ring->headerPtr->epoch;
+    return segmentPtr;
 }
 
 static void
-EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
+EnterSegment(NsLane *lanePtr, uint32_t segment, uint64_t number,
+             uint32_t offset)
 {
+    NsAssert(number > lanePtr->number);
     lanePtr->segmentPtr = NsRingSegmentAt(ring, segment);
     atomic_store_explicit(&lanePtr->number, number, memory_order_relaxed);
     lanePtr->offset = offset;
@@ -692,12 +760,22 @@ EnterSegment(Lane *lanePtr, uint32_t segment, uint64_t number, uint32_t offset)
  * The prepared record, if there is one, will not count.
  */
 static void
-Forget(Lane *lanePtr)
+Forget(NsLane *lanePtr)
 {
     if (lanePtr->reserved > 0) {
-        atomic_store_explicit(&lanePtr->segmentPtr->prepared, 0,
-                              memory_order_release);
+        Unprepare(lanePtr->segmentPtr);
         lanePtr->room += lanePtr->reserved;
         lanePtr->reserved = 0;
     }
+}
+
+/*
+ * In a process that dies now, what is stored next must not meet the offset of
+ * an earlier prepared record; so the compiler keeps this order.
+ */
+static inline void
+Unprepare(NsRingSegment *segmentPtr)
+{
+    atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
 }

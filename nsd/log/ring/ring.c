@@ -51,6 +51,8 @@ static void RepairLane(NsRing *ringPtr, uint32_t lane);
 static void RepairSinks(NsRing *ringPtr);
 static void CommitPrepared(const NsRing *ringPtr, uint32_t lane,
                            NsRingSegment *segmentPtr);
+static bool IsReplaced(NsRingSegment *segmentPtr, uint32_t end,
+                       uint64_t sequence);
 
 void
 NsRingInit(void)
@@ -337,10 +339,35 @@ CommitPrepared(const NsRing *ringPtr, uint32_t lane, NsRingSegment *segmentPtr)
     if (size <= most && recordPtr->kind == NS_RING_WHOLE
         && recordPtr->lane == lane
         && recordPtr->epoch == (uint32_t) ringPtr->headerPtr->epoch
-        && NsRingIsIntact(recordPtr)) {
+        && NsRingIsIntact(recordPtr)
+        && !IsReplaced(segmentPtr, to, recordPtr->sequence)) {
         memcpy(NsRingRecordAt(segmentPtr, to), recordPtr, size);
         atomic_store(&segmentPtr->committed, to + (uint32_t) size);
     }
+}
+
+/*
+ * There is a record of that sequence or a later one.
+ */
+static bool
+IsReplaced(NsRingSegment *segmentPtr, uint32_t end, uint64_t sequence)
+{
+    uint32_t offset = sizeof(NsRingSegment);
+
+    while (end - offset >= sizeof(NsRingRecord)) {
+        const NsRingRecord *recordPtr = NsRingRecordAt(segmentPtr, offset);
+        size_t              size = sizeof(*recordPtr)
+            + NS_RING_ALIGN((size_t) recordPtr->length);
+
+        if (recordPtr->sequence >= sequence) {
+            return true;
+        }
+        if (size > end - offset) {
+            break;
+        }
+        offset += (uint32_t) size;
+    }
+    return false;
 }
 
 /*

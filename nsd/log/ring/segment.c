@@ -10,6 +10,7 @@
 
 #include "log/ring/segment.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "log/ring/bell.h"
@@ -20,8 +21,18 @@
 #define EPISODE_NANOS    NS_STAMP_SECOND
 #define DRAINER_SEGMENTS 2
 
+/*
+ * Where a segment is.  Only whoever has it changes that.
+ */
+typedef enum {
+    FREE,
+    TAKEN, /* In the hands of a thread. */
+    USED   /* In the chain of a lane. */
+} State;
+
 static atomic_uint_fast64_t freeHead; /* Counter << 32 | segment. */
-static atomic_uint         *nextFree; /* By segment. */
+static atomic_uint         *nextFree; /* By segment; or the next taken. */
+static atomic_uchar        *states;   /* By segment. */
 static atomic_int           nFree;
 static atomic_int           leastFree;
 static atomic_uint_fast64_t nTakenEver;
@@ -34,8 +45,10 @@ static int nSegments; /* Constant. */
 
 static Ns_Mutex   waitLock; /* Guards what follows. */
 static Ns_Cond    freed;
-static atomic_int nWaiting; /* Read without the lock to skip signals, */
-static atomic_int wakeAt;   /* like this: so many free are enough. */
+static Ns_Cond    collected;   /* isCollected is false again. */
+static bool       isCollected; /* See BeginCollecting. */
+static atomic_int nWaiting;    /* Read without the lock to skip signals, */
+static atomic_int wakeAt;      /* like this: so many free are enough. */
 
 /* An episode of waits: when it began, 0: there is none; the last of them. */
 static atomic_int_fast64_t waitsSince;
@@ -45,10 +58,15 @@ static atomic_int_fast64_t waitUntil; /* Nobody waits after it; 0: no end. */
 static _Thread_local bool     isDrainerThread;
 static _Thread_local unsigned nTaken; /* When memory was short. */
 
-static bool     IsTimeUp(void);
-static void     CountTaken(void);
-static void     WaitForSegment(int allowed);
-static uint32_t Pop(void);
+static inline uint32_t TakeOne(int allowed);
+static bool            BeginCollecting(void);
+static void            EndCollecting(void);
+static bool            IsTimeUp(void);
+static void            CountTaken(void);
+static void            WaitForSegment(int allowed);
+static uint32_t        Pop(void);
+static void            Push(uint32_t segment, State from);
+static void            SetState(uint32_t segment, State from, State to);
 
 void
 NsSegmentsInit(uint32_t n)
@@ -59,61 +77,157 @@ NsSegmentsInit(uint32_t n)
     reserve[NS_LANE_NORMAL] = nSegments / 16;
     reserve[NS_LANE_CRITICAL] = MIN(reserve[NS_LANE_NORMAL], DRAINER_SEGMENTS);
     batch = MAX(nSegments / 64, 1);
+    NsAssert(reserve[NS_LANE_DETAIL] >= reserve[NS_LANE_NORMAL]
+             && reserve[NS_LANE_NORMAL] >= reserve[NS_LANE_CRITICAL]);
     nextFree = ns_calloc(n, sizeof(*nextFree));
+    states = ns_calloc(n, sizeof(*states));
     atomic_store(&freeHead, NS_RING_NONE);
     for (uint32_t i = n; i > 0; i--) {
-        NsSegmentFree(i - 1);
+        Push(i - 1, FREE);
     }
+    NsAssert(atomic_load(&nFree) == nSegments);
     atomic_store(&leastFree, nSegments);
 }
 
 uint32_t
-NsSegmentTake(const NsLaneRecord *recordPtr)
+NsSegmentsTake(const NsLaneRecord *recordPtr, uint32_t n)
 {
-    int allowed = isDrainerThread && recordPtr->class != NS_LANE_DETAIL
-        ? 0
-        : reserve[recordPtr->class];
+    int  allowed = isDrainerThread && recordPtr->class != NS_LANE_DETAIL
+         ? 0
+         : reserve[recordPtr->class];
+    bool mayWait = !isDrainerThread && recordPtr->overflow == NS_OVERFLOW_BLOCK;
+    bool isCollecting = mayWait && n > 1;
+    uint32_t first = NS_RING_NONE, got = 0;
 
+    NsAssert(n > 0 && n <= (uint32_t) nSegments);
+    if (isCollecting && !BeginCollecting()) {
+        return NS_RING_NONE;
+    }
     for (;;) {
-        int left = atomic_load_explicit(&nFree, memory_order_relaxed);
+        while (got < n) {
+            uint32_t segment = TakeOne(allowed);
 
-        if (likely(left > allowed)) {
-            uint32_t segment = Pop();
-
-            if (likely(segment != NS_RING_NONE)) {
-                /*
-                 * Sleeping sinks hold segments that they have not looked at.
-                 * `left` would be no measure of how often to wake them: it
-                 * stays about the same as long as memory is short.
-                 */
-                if (left < nSegments / 2 && ++nTaken % 16 == 0) {
-                    nsBell.shortageProc();
-                }
-                CountTaken();
-                return segment;
+            if (unlikely(segment == NS_RING_NONE)) {
+                break;
             }
+            atomic_store_explicit(&nextFree[segment], first,
+                                  memory_order_relaxed);
+            first = segment;
+            got++;
+        }
+        if (likely(got == n)) {
+            break;
         }
         nsBell.shortageProc();
         nsBell.takenProc();
-        if (isDrainerThread || recordPtr->overflow != NS_OVERFLOW_BLOCK
-            || IsTimeUp()) {
-            return NS_RING_NONE;
+        if (!mayWait || IsTimeUp()) {
+            NsSegmentsGiveBack(first);
+            first = NS_RING_NONE;
+            break;
         }
         WaitForSegment(allowed);
+    }
+    if (isCollecting) {
+        EndCollecting();
+    }
+    return first;
+}
+
+uint32_t
+NsSegmentAfter(uint32_t segment)
+{
+    return atomic_load_explicit(&nextFree[segment], memory_order_relaxed);
+}
+
+void
+NsSegmentsGiveBack(uint32_t first)
+{
+    bool isAny = first != NS_RING_NONE;
+
+    while (first != NS_RING_NONE) {
+        uint32_t next = NsSegmentAfter(first);
+
+        Push(first, TAKEN);
+        first = next;
+    }
+    if (isAny) {
+        NsSegmentsFreed();
+    }
+}
+
+/*
+ * A segment of which more than that are left; NS_RING_NONE: there is none.
+ */
+static inline uint32_t
+TakeOne(int allowed)
+{
+    int      left = atomic_load_explicit(&nFree, memory_order_relaxed);
+    uint32_t segment = likely(left > allowed) ? Pop() : NS_RING_NONE;
+
+    if (unlikely(segment == NS_RING_NONE)) {
+        return NS_RING_NONE;
+    }
+    /*
+     * Sleeping sinks hold segments that they have not looked at.  `left` would
+     * be no measure of how often to wake them: it stays about the same as long
+     * as memory is short.
+     */
+    if (left < nSegments / 2 && ++nTaken % 16 == 0) {
+        nsBell.shortageProc();
+    }
+    CountTaken();
+    return segment;
+}
+
+/*
+ * Of records that take several segments and may wait for them, one at a time
+ * collects its own; otherwise each could have a part of what another one waits
+ * for.  False: the time for waits is up.
+ */
+static bool
+BeginCollecting(void)
+{
+    bool isMine = false;
+
+    while (!isMine && !IsTimeUp()) {
+        Ns_MutexLock(&waitLock);
+        if (isCollected) {
+            Ns_Time until;
+
+            Ns_GetTime(&until);
+            Ns_IncrTime(&until, 0, WAIT_USEC);
+            (void) Ns_CondTimedWait(&collected, &waitLock, &until);
+        }
+        if (!isCollected) {
+            isCollected = isMine = true;
+        }
+        Ns_MutexUnlock(&waitLock);
+    }
+    return isMine;
+}
+
+static void
+EndCollecting(void)
+{
+    Ns_MutexLock(&waitLock);
+    NsAssert(isCollected);
+    isCollected = false;
+    Ns_CondBroadcast(&collected);
+    Ns_MutexUnlock(&waitLock);
+}
+
+void
+NsSegmentsUse(uint32_t first)
+{
+    for (; first != NS_RING_NONE; first = NsSegmentAfter(first)) {
+        SetState(first, TAKEN, USED);
     }
 }
 
 void
 NsSegmentFree(uint32_t segment)
 {
-    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
-
-    do {
-        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
-                              memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak(&freeHead, &head,
-                                           ((head >> 32) + 1) << 32 | segment));
-    atomic_fetch_add(&nFree, 1);
+    Push(segment, USED);
 }
 
 void
@@ -267,9 +381,36 @@ Pop(void)
         &freeHead, &head,
         ((head >> 32) + 1) << 32
             | atomic_load_explicit(&nextFree[segment], memory_order_relaxed)));
+    SetState(segment, FREE, TAKEN);
     left = atomic_fetch_sub(&nFree, 1) - 1;
     if (left < atomic_load_explicit(&leastFree, memory_order_relaxed)) {
         atomic_store_explicit(&leastFree, left, memory_order_relaxed);
     }
     return segment;
+}
+
+static void
+Push(uint32_t segment, State from)
+{
+    uint64_t head = atomic_load_explicit(&freeHead, memory_order_relaxed);
+    int      left;
+
+    SetState(segment, from, FREE);
+    do {
+        atomic_store_explicit(&nextFree[segment], (uint32_t) head,
+                              memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(&freeHead, &head,
+                                           ((head >> 32) + 1) << 32 | segment));
+    left = atomic_fetch_add(&nFree, 1) + 1;
+    NsAssert(left <= nSegments);
+}
+
+static void
+SetState(uint32_t segment, State from, State to)
+{
+    NsAssert(segment < (uint32_t) nSegments);
+    NsAssert(atomic_load_explicit(&states[segment], memory_order_relaxed)
+             == from);
+    atomic_store_explicit(&states[segment], (unsigned char) to,
+                          memory_order_relaxed);
 }

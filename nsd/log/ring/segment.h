@@ -1,8 +1,7 @@
 /*
  * segment.h --
  *
- *      Free segments of the mapping, for lane.c.  Any thread, no lock held but
- *      those of lane.c.
+ *      Free segments of the mapping, for lane.c.  Any thread.
  */
 
 #ifndef NSD_LOG_SEGMENT_H
@@ -16,13 +15,27 @@
 void NsSegmentsInit(uint32_t n);
 
 /*
- * A free segment, as the record's class and overflow rule have it: waits for
- * one, or returns NS_RING_NONE.
+ * Take the given number of free segments, as the record's class and overflow
+ * rule have it: the first, NsSegmentAfter the others.  Waits for them, or
+ * returns NS_RING_NONE and takes none.  Rings the bell: the caller has locked
+ * nothing of lane.c.
  */
-uint32_t NsSegmentTake(const NsLaneRecord *recordPtr);
+uint32_t NsSegmentsTake(const NsLaneRecord *recordPtr, uint32_t n);
+uint32_t NsSegmentAfter(uint32_t segment);
 
 /*
- * Give one back; then tell those who wait, after one or several.
+ * Give back what was taken and not used; NS_RING_NONE: nothing.
+ */
+void NsSegmentsGiveBack(uint32_t first);
+
+/*
+ * What was taken is part of a lane from now on.
+ */
+void NsSegmentsUse(uint32_t first);
+
+/*
+ * Free one that was used; then wake the threads that wait, after one or
+ * several.
  */
 void NsSegmentFree(uint32_t segment);
 void NsSegmentsFreed(void);
