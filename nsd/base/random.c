@@ -4,6 +4,8 @@
  *      Random numbers that cannot be guessed, and password hashes.
  */
 
+#include "base/random.h"
+
 #include "base/fatal.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -12,7 +14,24 @@
 #include <sys/random.h>
 
 static uint64_t RandomWord(void);
-static void     FillRandom(void *buffer, size_t bytes);
+
+void
+NsRandomBytes(void *buffer, size_t bytes)
+{
+    char *next = buffer;
+
+    while (bytes > 0) {
+        ssize_t n = getrandom(next, bytes, 0);
+
+        if (n < 0 && errno != EINTR) {
+            NsFatal("cannot get random numbers: %s", strerror(errno));
+        }
+        if (n > 0) {
+            next += n;
+            bytes -= (size_t) n;
+        }
+    }
+}
 
 double
 Ns_DRand(void)
@@ -24,7 +43,7 @@ void
 Ns_GenSeeds(unsigned long *seeds, int nSeeds)
 {
     if (nSeeds > 0) {
-        FillRandom(seeds, (size_t) nSeeds * sizeof(*seeds));
+        NsRandomBytes(seeds, (size_t) nSeeds * sizeof(*seeds));
     }
 }
 
@@ -63,27 +82,9 @@ RandomWord(void)
     static _Thread_local pid_t    owner;
 
     if (nLeft == 0 || owner != getpid()) {
-        FillRandom(supply, sizeof(supply));
+        NsRandomBytes(supply, sizeof(supply));
         nLeft = Ns_NrElements(supply);
         owner = getpid();
     }
     return supply[--nLeft];
-}
-
-static void
-FillRandom(void *buffer, size_t bytes)
-{
-    char *next = buffer;
-
-    while (bytes > 0) {
-        ssize_t n = getrandom(next, bytes, 0);
-
-        if (n < 0 && errno != EINTR) {
-            NsFatal("cannot get random numbers: %s", strerror(errno));
-        }
-        if (n > 0) {
-            next += n;
-            bytes -= (size_t) n;
-        }
-    }
 }

@@ -8,18 +8,38 @@
 
 #include "base/chars.h"
 
-#define LINE_CHARS 60
+#define LINE_BYTES 45 /* 60 characters. */
 
-static const char alphabet[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#define LETTERS_AND_DIGITS \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+static const char *const alphabets[] = {
+    [NS_BASE64_PLAIN] = LETTERS_AND_DIGITS "+/",
+    [NS_BASE64_URL] = LETTERS_AND_DIGITS "-_"};
 
-static int Value(char c);
+static int Value(NsBase64Kind kind, char c);
 
 size_t
 Ns_HtuuEncode(unsigned char *bytes, size_t nBytes, char *buffer)
 {
-    char  *to = buffer;
-    size_t lineChars = 0;
+    char *to = buffer;
+
+    for (size_t i = 0; i < nBytes; i += LINE_BYTES) {
+        if (i > 0) {
+            *to++ = '\n';
+        }
+        to += NsBase64EncodeLine(NS_BASE64_PLAIN, bytes + i,
+                                 MIN(nBytes - i, LINE_BYTES), to);
+    }
+    *to = '\0';
+    return (size_t) (to - buffer);
+}
+
+size_t
+NsBase64EncodeLine(NsBase64Kind kind, const unsigned char *bytes, size_t nBytes,
+                   char *to)
+{
+    const char *alphabet = alphabets[kind];
+    const char *start = to;
 
     for (size_t i = 0; i < nBytes; i += 3) {
         size_t   n = MIN(nBytes - i, 3);
@@ -27,18 +47,19 @@ Ns_HtuuEncode(unsigned char *bytes, size_t nBytes, char *buffer)
 
         group |= n > 1 ? (uint32_t) bytes[i + 1] << 8 : 0;
         group |= n > 2 ? (uint32_t) bytes[i + 2] : 0;
-        if (lineChars == LINE_CHARS) {
-            *to++ = '\n';
-            lineChars = 0;
-        }
         *to++ = alphabet[group >> 18];
         *to++ = alphabet[(group >> 12) & 0x3F];
-        *to++ = n > 1 ? alphabet[(group >> 6) & 0x3F] : '=';
-        *to++ = n > 2 ? alphabet[group & 0x3F] : '=';
-        lineChars += 4;
+        if (n > 1) {
+            *to++ = alphabet[(group >> 6) & 0x3F];
+        }
+        if (n > 2) {
+            *to++ = alphabet[group & 0x3F];
+        }
+        for (; n < 3 && kind == NS_BASE64_PLAIN; n++) {
+            *to++ = '=';
+        }
     }
-    *to = '\0';
-    return (size_t) (to - buffer);
+    return (size_t) (to - start);
 }
 
 size_t
@@ -60,7 +81,7 @@ Ns_HtuuDecode(const char *text, unsigned char *to, size_t bufferBytes)
         size_t nGroup = 0;
 
         while (i < length && nGroup < 4) {
-            if (Value(text[i]) >= 0) {
+            if (Value(NS_BASE64_PLAIN, text[i]) >= 0) {
                 group[nGroup++] = text[i];
             }
             i++;
@@ -78,12 +99,19 @@ Ns_HtuuDecode(const char *text, unsigned char *to, size_t bufferBytes)
 size_t
 NsBase64Decode(const char *text, size_t length, unsigned char *to)
 {
+    return NsBase64DecodeAs(NS_BASE64_PLAIN, text, length, to);
+}
+
+size_t
+NsBase64DecodeAs(NsBase64Kind kind, const char *text, size_t length,
+                 unsigned char *to)
+{
     unsigned char *start = to;
     uint32_t       bits = 0;
     int            nBits = 0;
 
     for (size_t i = 0; i < length; i++) {
-        int value = Value(text[i]);
+        int value = Value(kind, text[i]);
 
         if (value >= 0) {
             bits = (bits << 6) | (uint32_t) value;
@@ -97,11 +125,22 @@ NsBase64Decode(const char *text, size_t length, unsigned char *to)
     return (size_t) (to - start);
 }
 
+const char *
+NsBase64FindStrange(NsBase64Kind kind, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (Value(kind, text[i]) < 0 && text[i] != '=' && !NsIsSpace(text[i])) {
+            return text + i;
+        }
+    }
+    return NULL;
+}
+
 /*
  * -1 for characters outside of the alphabet, = among them.
  */
 static int
-Value(char c)
+Value(NsBase64Kind kind, char c)
 {
     if (c >= 'A' && c <= 'Z') {
         return c - 'A';
@@ -110,5 +149,5 @@ Value(char c)
     } else if (NsIsDigit(c)) {
         return c - '0' + 52;
     }
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
+    return c == alphabets[kind][62] ? 62 : c == alphabets[kind][63] ? 63 : -1;
 }

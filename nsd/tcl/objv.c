@@ -24,7 +24,8 @@ static int  WrongArgs(const Ns_ObjvSpec *optSpecs, const Ns_ObjvSpec *argSpecs,
                       Tcl_Interp *interp, int offset, Tcl_Obj *const *objv);
 static void AppendOption(Ns_DString *dsPtr, const Ns_ObjvSpec *specPtr);
 static int  FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
-                    Tcl_Obj *objPtr, const char *label, int *valuePtr);
+                    Tcl_Obj *objPtr, const char *label, bool anyCase,
+                    int *valuePtr);
 static const char *Label(const Ns_ObjvSpec *specPtr);
 
 int
@@ -308,7 +309,8 @@ Ns_ObjvIndex(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
              Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-        || FindKey(specPtr->arg, interp, objv[0], Label(specPtr), specPtr->dest)
+        || FindKey(specPtr->arg, interp, objv[0], Label(specPtr), false,
+                   specPtr->dest)
             != TCL_OK) {
         return TCL_ERROR;
     }
@@ -321,7 +323,7 @@ NsObjvWord(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
            Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-        || FindKey(specPtr->arg, interp, objv[0], "option", specPtr->dest)
+        || FindKey(specPtr->arg, interp, objv[0], "option", true, specPtr->dest)
             != TCL_OK) {
         return TCL_ERROR;
     }
@@ -349,7 +351,7 @@ Ns_ObjvFlags(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
         return TCL_ERROR;
     }
     for (int i = 0; i < nFlags; i++) {
-        if (FindKey(specPtr->arg, interp, flagObjs[i], "flag", &flag)
+        if (FindKey(specPtr->arg, interp, flagObjs[i], "flag", false, &flag)
             != TCL_OK) {
             return TCL_ERROR;
         }
@@ -406,13 +408,14 @@ Ns_ObjvBreak(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
  */
 static int
 FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp, Tcl_Obj *objPtr,
-        const char *label, int *valuePtr)
+        const char *label, bool anyCase, int *valuePtr)
 {
     const char *word = Tcl_GetString(objPtr);
     int         i;
 
     for (i = 0; tablePtr[i].key != NULL; i++) {
-        if (STREQ(word, tablePtr[i].key)) {
+        if (anyCase ? strcasecmp(word, tablePtr[i].key) == 0
+                    : STREQ(word, tablePtr[i].key)) {
             *valuePtr = tablePtr[i].value;
             return TCL_OK;
         }

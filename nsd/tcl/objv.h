@@ -10,8 +10,8 @@
 #include "nstcl.h"
 
 /*
- * As Ns_ObjvIndex, but an unknown word is a bad option: 'bad option "x": must
- * be ...'.
+ * As Ns_ObjvIndex, but in any case, and an unknown word is a bad option: 'bad
+ * option "x": must be ...'.
  */
 Ns_ObjvProc NsObjvWord;
 
