@@ -21,17 +21,16 @@
 NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 
-static const char *DefaultServer(void);
-static void        ReadSettings(Port *portPtr, const char *section);
-static bool        Listen(Port *portPtr);
-static bool        IsLoopback(const struct sockaddr *addressPtr);
-static Ns_Callback StartListener;
-static void        RunListener(void *arg);
-static void        AcceptOne(Port *portPtr);
-static void        AddSession(Port *portPtr, NS_SOCKET sock,
-                              const struct sockaddr *addressPtr,
-                              socklen_t              length);
-static bool        EnterLocked(Port *portPtr, Session *sessionPtr);
+static const char     *DefaultServer(void);
+static void            ReadSettings(Port *portPtr, const char *section);
+static bool            Listen(Port *portPtr);
+static bool            IsLoopback(const struct sockaddr *addressPtr);
+static Ns_Callback     StartListener;
+static void            RunListener(void *arg);
+static void            AcceptOne(Port *portPtr);
+static void            AddSession(Port *portPtr, NS_SOCKET sock,
+                                  const struct sockaddr *addressPtr, socklen_t length);
+static bool            EnterLocked(Port *portPtr, Session *sessionPtr);
 static Ns_ShutdownProc Stop;
 static Ns_TclTraceProc AddCommand;
 static Tcl_ObjCmdProc  NscpCmd;
@@ -46,15 +45,17 @@ Ns_ModuleInit(const char *server, const char *module)
     portPtr->server = server != NULL ? server : DefaultServer();
     portPtr->isShared = server == NULL;
     if (portPtr->server == NULL) {
-        Ns_Log(Error, "nscp: there is no server whose commands it could run: "
-                      "name one in ns/servers");
+        Ns_Log(Error,
+               "nscp: there is no server whose commands it could run: "
+               "name one in ns/servers");
         return NS_ERROR;
     }
     Ns_MutexInit(&portPtr->lock);
     Ns_MutexSetName2(&portPtr->lock, "nscp", portPtr->server);
     ReadSettings(portPtr, section);
-    portPtr->users = NscpUsersRead(
-        portPtr->server, Ns_ConfigGetPath(server, module, "users", NULL));
+    portPtr->users = NscpUsersRead(portPtr->server,
+                                   Ns_ConfigGetPath(server, module, "users",
+                                                    NULL));
     if (Ns_SetSize(portPtr->users) == 0 && !portPtr->isEmptyUserAllowed
         && !portPtr->isAuthAsked) {
         Ns_Log(Warning, "nscp[%s]: no authorized users", portPtr->server);
@@ -84,12 +85,12 @@ DefaultServer(void)
 static void
 ReadSettings(Port *portPtr, const char *section)
 {
-    portPtr->address =
-        ns_strdup(Ns_ConfigString(section, "address", "127.0.0.1"));
+    portPtr->address = ns_strdup(Ns_ConfigString(section, "address",
+                                                 "127.0.0.1"));
     portPtr->number = Ns_ConfigIntRange(section, "port", 2080, 1, 65535);
     portPtr->isPasswordShown = Ns_ConfigBool(section, "echopasswd", NS_FALSE);
-    portPtr->isLoggingCommands =
-        Ns_ConfigBool(section, "cpcmdlogging", NS_FALSE);
+    portPtr->isLoggingCommands = Ns_ConfigBool(section, "cpcmdlogging",
+                                               NS_FALSE);
     portPtr->isEmptyUserAllowed =
         Ns_ConfigBool(section, "allowloopbackemptyuser", NS_FALSE);
     portPtr->isAuthAsked = Ns_ConfigBool(section, "authorizeusers", NS_FALSE);

@@ -14,9 +14,9 @@
  */
 typedef struct Port {
     /* Constant after creation. */
-    const char *server;  /* Whose interpreters sessions have. */
+    const char *server;   /* Whose interpreters sessions have. */
     bool        isShared; /* Of all servers. */
-    char       *address; /* As configured. */
+    char       *address;  /* As configured. */
     int         number;
     bool        isPasswordShown;
     bool        isLoggingCommands;
@@ -30,9 +30,9 @@ typedef struct Port {
     Ns_Mutex        lock; /* Guards the rest. */
     Ns_Cond         ended;
     struct Session *firstPtr;
-    int             nThreads;    /* Of sessions and of the listener. */
-    int             nLoggingIn;  /* Sessions before their login. */
-    bool            isRefusing;  /* The Warning was logged. */
+    int             nThreads;   /* Of sessions and of the listener. */
+    int             nLoggingIn; /* Sessions before their login. */
+    bool            isRefusing; /* The Warning was logged. */
     bool            isStopping;
 } Port;
 
@@ -56,7 +56,7 @@ typedef struct Session {
     struct Session *prevPtr; /* Likewise. */
     NS_SOCKET       sock;
     unsigned        id;
-    char           *user; /* NULL before the login. */
+    char           *user;    /* NULL before the login. */
     bool            isLocal; /* From this machine. */
     bool            isOver;  /* `exit` was called. */
     char            peer[INET6_ADDRSTRLEN];

@@ -170,8 +170,8 @@ ReadCommand(Session *sessionPtr, unsigned n, Ns_DString *dsPtr)
             && NscpInputLine(&sessionPtr->input, &line,
                              COMMAND_MAX - Ns_DStringLength(dsPtr));
         if (isOpen) {
-            (void) Tcl_ExternalToUtfDString(
-                utf8, line.string, Ns_DStringLength(&line), &text);
+            (void) Tcl_ExternalToUtfDString(utf8, line.string,
+                                            Ns_DStringLength(&line), &text);
             Ns_DStringNAppend(dsPtr, text.string, Ns_DStringLength(&text));
             Tcl_DStringFree(&text);
             Ns_DStringNAppend(dsPtr, "\n", 1);
@@ -179,8 +179,7 @@ ReadCommand(Session *sessionPtr, unsigned n, Ns_DString *dsPtr)
             isMore = !isComplete;
         }
     }
-    Ns_DStringTrunc(dsPtr,
-                    (int) strlen(Ns_StrTrimRight(dsPtr->string)));
+    Ns_DStringTrunc(dsPtr, (int) strlen(Ns_StrTrimRight(dsPtr->string)));
     Ns_DStringFree(&line);
     Ns_DStringFree(&prompt);
     return isOpen;

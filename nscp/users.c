@@ -38,9 +38,8 @@ AddUser(Ns_Set *users, const char *server, const char *entry)
     char       *name, *hash;
 
     if (colon == NULL) {
-        Ns_Log(Warning,
-               "nscp[%s]: user entry '%s' contains no colon; ignored.", server,
-               entry);
+        Ns_Log(Warning, "nscp[%s]: user entry '%s' contains no colon; ignored.",
+               server, entry);
         return;
     }
     name = ns_strdup(entry);

@@ -6,7 +6,10 @@
 
 #include "http/html.h"
 
-static const char *EntityEnd(const char *p, const char *end);
+#include "http/entity.h"
+#include "http/htmltoken.h"
+
+static const char *BehindTag(const char *tag, const char *end);
 
 void
 NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length)
@@ -47,29 +50,40 @@ NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length)
 }
 
 void
+NsHtmlUnquote(Ns_DString *dsPtr, const char *html, size_t length)
+{
+    const char *end = html + length;
+
+    while (html < end) {
+        const char *stop = memchr(html, '&', (size_t) (end - html));
+        size_t      n;
+
+        stop = stop == NULL ? end : stop;
+        Ns_DStringNAppend(dsPtr, html, (int) (stop - html));
+        html = stop;
+        if (html < end) {
+            n = NsEntityAppend(dsPtr, html, end);
+            if (n == 0) {
+                Ns_DStringNAppend(dsPtr, "&", 1);
+                n = 1;
+            }
+            html += n;
+        }
+    }
+}
+
+void
 NsHtmlStrip(Ns_DString *dsPtr, const char *html, size_t length)
 {
     const char *end = html + length;
-    const char *start = html; /* Of text not yet appended. */
-    const char *p = html;
 
-    while (p < end) {
-        const char *behind = NULL;
+    while (html < end) {
+        const char *tag = memchr(html, '<', (size_t) (end - html));
 
-        if (*p == '<') {
-            behind = memchr(p, '>', (size_t) (end - p));
-            behind = behind == NULL ? end : behind + 1;
-        } else if (*p == '&') {
-            behind = EntityEnd(p, end);
-        }
-        if (behind == NULL) {
-            p++;
-        } else {
-            Ns_DStringNAppend(dsPtr, start, (int) (p - start));
-            start = p = behind;
-        }
+        tag = tag == NULL ? end : tag;
+        NsHtmlUnquote(dsPtr, html, (size_t) (tag - html));
+        html = tag == end ? end : BehindTag(tag, end);
     }
-    Ns_DStringNAppend(dsPtr, start, (int) (end - start));
 }
 
 void
@@ -79,16 +93,17 @@ Ns_QuoteHtml(Ns_DString *dsPtr, const char *text)
 }
 
 /*
- * Behind the semicolon of an entity reference at p; NULL if a blank or another
- * ampersand comes first.
+ * What only looks like a tag goes up to the next angle bracket.
  */
 static const char *
-EntityEnd(const char *p, const char *end)
+BehindTag(const char *tag, const char *end)
 {
-    for (p++; p < end && *p != ' ' && *p != '&'; p++) {
-        if (*p == ';') {
-            return p + 1;
-        }
+    NsHtmlToken token;
+    const char *stop;
+
+    if (NsHtmlMarkup(tag, end, &token) || token.source.length > 1) {
+        return tag + token.source.length;
     }
-    return NULL;
+    stop = memchr(tag, '>', (size_t) (end - tag));
+    return stop == NULL ? end : stop + 1;
 }

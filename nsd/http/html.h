@@ -15,7 +15,12 @@
 void NsHtmlQuote(Ns_DString *dsPtr, const char *text, size_t length);
 
 /*
- * Append the text without tags and entity references.
+ * Append the text with references to characters replaced by these, each once.
+ */
+void NsHtmlUnquote(Ns_DString *dsPtr, const char *html, size_t length);
+
+/*
+ * Append the text without tags and comments, and unquoted.
  */
 void NsHtmlStrip(Ns_DString *dsPtr, const char *html, size_t length);
 

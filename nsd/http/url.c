@@ -231,6 +231,32 @@ NsUtf8Sequence(const char *p, const char *end)
     return n;
 }
 
+void
+NsUtf8Append(Ns_DString *dsPtr, uint32_t code)
+{
+    NsAssert(code <= 0x10FFFF);
+    if (code > 0xFFFF) {
+        code -= 0x10000;
+        NsUtf8Append(dsPtr, 0xD800 + (code >> 10));
+        NsUtf8Append(dsPtr, 0xDC00 + (code & 0x3FF));
+    } else if (code > 0x7FF) {
+        const char bytes[3] = {
+            (char) (0xE0 | code >> 12), (char) (0x80 | (code >> 6 & 0x3F)),
+            (char) (0x80 | (code & 0x3F))};
+
+        Ns_DStringNAppend(dsPtr, bytes, 3);
+    } else if (code > 0x7F || code == 0) {
+        const char bytes[2] = {
+            (char) (0xC0 | code >> 6), (char) (0x80 | (code & 0x3F))};
+
+        Ns_DStringNAppend(dsPtr, bytes, 2);
+    } else {
+        const char byte = (char) code;
+
+        Ns_DStringNAppend(dsPtr, &byte, 1);
+    }
+}
+
 /*
  * The public functions.
  */

@@ -83,6 +83,11 @@ size_t NsUtf8FromBytes(char *to, const char *from, size_t length);
 size_t NsUtf8Sequence(const char *p, const char *end);
 
 /*
+ * Append a character as Tcl keeps it: one beyond U+FFFF as two surrogates.
+ */
+void NsUtf8Append(Ns_DString *dsPtr, uint32_t code);
+
+/*
  * How many of the bytes, from the first one, are valid UTF-8: all of them, or
  * those before the first bad one.
  */

@@ -15,11 +15,10 @@
 #include "request/proxies.h"
 #include "tcl/result.h"
 
-static Tcl_Obj *TargetObj(const NsConnCall *callPtr);
+static Tcl_Obj    *TargetObj(const NsConnCall *callPtr);
 static const char *GetAuthority(const NsConnCall *callPtr, size_t *lengthPtr,
                                 int *portPtr);
-static int  GetOwnAddress(const NsConnCall *callPtr, char *address,
-                          size_t size);
+static int GetOwnAddress(const NsConnCall *callPtr, char *address, size_t size);
 static void PutText(Tcl_Obj *dictObj, const char *key, const char *text,
                     size_t length);
 static void PutParameter(Tcl_Obj *dictObj, const char *type, const char *name);
@@ -42,14 +41,12 @@ NsConnOptionFragment(NsConnCall *callPtr)
 {
     const NsHttpHead *headPtr = &callPtr->connPtr->messagePtr->head;
     const char       *end = headPtr->target + headPtr->targetLength;
-    const char       *hash = memchr(headPtr->target, '#',
-                                    headPtr->targetLength);
+    const char *hash = memchr(headPtr->target, '#', headPtr->targetLength);
 
     return NsTclReturn(callPtr->interp,
-                       hash == NULL
-                           ? Tcl_NewObj()
-                           : Tcl_NewStringObj(hash + 1,
-                                              (int) (end - hash - 1)));
+                       hash == NULL ? Tcl_NewObj()
+                                    : Tcl_NewStringObj(hash + 1,
+                                                       (int) (end - hash - 1)));
 }
 
 /*
@@ -359,9 +356,9 @@ static void
 AppendPeer(const NsConnCall *callPtr, Ns_DString *dsPtr)
 {
     static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
-    const char *peer = callPtr->connPtr->messagePtr->peer;
-    NsIpAddress address;
-    NsIpRange   any4, any6;
+    const char          *peer = callPtr->connPtr->messagePtr->peer;
+    NsIpAddress          address;
+    NsIpRange            any4, any6;
 
     if (!NsIpParse(peer, &address) || !NsIpRangeParse("0.0.0.0", &any4)
         || !NsIpRangeParse("::", &any6)) {
@@ -382,22 +379,23 @@ AppendFlags(int flags, Ns_DString *dsPtr)
     static const struct {
         int         flag;
         const char *name;
-    } names[] = {{NS_CONN_CLOSED, "SOCK_CLOSED"},
-                 {NS_CONN_SKIPHDRS, "SKIPHDRS"},
-                 {NS_CONN_SKIPBODY, "SKIPBODY"},
-                 {NS_CONN_READHDRS, "READHDRS"},
-                 {NS_CONN_SENTHDRS, "SENTHDRS"},
-                 {NS_CONN_WRITE_ENCODED, "WRITE_ENCODED"},
-                 {NS_CONN_STREAM, "STREAM"},
-                 {NS_CONN_STREAM_CLOSE, "STREAM_CLOSE"},
-                 {NS_CONN_CHUNK, "CHUNK"},
-                 {NS_CONN_SENT_LAST_CHUNK, "SENT_LAST_CHUNK"},
-                 {NS_CONN_SENT_VIA_WRITER, "SENT_VIA_WRITER"},
-                 {NS_CONN_SOCK_CORKED, "SOCK_CORKED"},
-                 {NS_CONN_ZIPACCEPTED, "ZIPACCEPTED"},
-                 {NS_CONN_ENTITYTOOLARGE, "ENTITYTOOLARGE"},
-                 {NS_CONN_REQUESTURITOOLONG, "REQUESTURITOOLONG"},
-                 {NS_CONN_LINETOOLONG, "LINETOOLONG"}};
+    } names[] = {
+        {NS_CONN_CLOSED, "SOCK_CLOSED"},
+        {NS_CONN_SKIPHDRS, "SKIPHDRS"},
+        {NS_CONN_SKIPBODY, "SKIPBODY"},
+        {NS_CONN_READHDRS, "READHDRS"},
+        {NS_CONN_SENTHDRS, "SENTHDRS"},
+        {NS_CONN_WRITE_ENCODED, "WRITE_ENCODED"},
+        {NS_CONN_STREAM, "STREAM"},
+        {NS_CONN_STREAM_CLOSE, "STREAM_CLOSE"},
+        {NS_CONN_CHUNK, "CHUNK"},
+        {NS_CONN_SENT_LAST_CHUNK, "SENT_LAST_CHUNK"},
+        {NS_CONN_SENT_VIA_WRITER, "SENT_VIA_WRITER"},
+        {NS_CONN_SOCK_CORKED, "SOCK_CORKED"},
+        {NS_CONN_ZIPACCEPTED, "ZIPACCEPTED"},
+        {NS_CONN_ENTITYTOOLARGE, "ENTITYTOOLARGE"},
+        {NS_CONN_REQUESTURITOOLONG, "REQUESTURITOOLONG"},
+        {NS_CONN_LINETOOLONG, "LINETOOLONG"}};
     const char *mark = "";
 
     Ns_DStringAppend(dsPtr, " flags {");

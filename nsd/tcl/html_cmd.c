@@ -1,17 +1,24 @@
 /*
  * html_cmd.c --
  *
- *      HTML: ns_quotehtml, ns_striphtml, ns_hrefs.
+ *      HTML: ns_quotehtml, ns_unquotehtml, ns_striphtml, ns_parsehtml,
+ * ns_hrefs.
  */
 
 #include "nsstring.h"
 #include "base/chars.h"
 #include "http/html.h"
+#include "http/htmltoken.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc QuoteHtmlCmd, StripHtmlCmd, HrefsCmd;
+static Tcl_ObjCmdProc QuoteHtmlCmd, UnquoteHtmlCmd, StripHtmlCmd, ParseHtmlCmd,
+    HrefsCmd;
+
+static Tcl_Obj *TokenObj(const NsHtmlToken *tokenPtr, bool isBare);
+static Tcl_Obj *TagObj(const NsHtmlToken *tokenPtr);
+static Tcl_Obj *SpanObj(NsSpan span);
 
 static bool        NextLink(const char **textPtr, const char **valuePtr,
                             size_t *lengthPtr);
@@ -22,6 +29,8 @@ static const char *TagEnd(const char *text);
 
 static const NsTclCommand commands[] = {
     {"ns_quotehtml", QuoteHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_unquotehtml", UnquoteHtmlCmd, 1, 1, "text", NS_TCL_BASIC},
+    {"ns_parsehtml", ParseHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_striphtml", StripHtmlCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_hrefs", HrefsCmd, 1, 1, "html", NS_TCL_BASIC},
     NS_TCL_END};
@@ -46,6 +55,22 @@ QuoteHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     return NsTclReturnText(interp, &ds);
 }
 
+/*
+ * ns_unquotehtml text
+ */
+static int
+UnquoteHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    Ns_DString  ds;
+    int         length;
+    const char *html = Tcl_GetStringFromObj(objv[1], &length);
+
+    Ns_DStringInit(&ds);
+    NsHtmlUnquote(&ds, html, (size_t) length);
+    return NsTclReturnText(interp, &ds);
+}
+
 static int
 StripHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
@@ -62,6 +87,96 @@ StripHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_DStringInit(&ds);
     NsHtmlStrip(&ds, html, (size_t) length);
     return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * ns_parsehtml ?-noangle? ?-onlytags? ?--? html
+ */
+static int
+ParseHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *listObj;
+    NsHtmlScan  scan = {0};
+    NsHtmlToken token;
+    char       *html;
+    int         isBare = 0, isTagsOnly = 0, length;
+    Ns_ObjvSpec opts[] = {
+        {"-noangle", Ns_ObjvBool, &isBare, INT2PTR(true)},
+        {"-onlytags", Ns_ObjvBool, &isTagsOnly, INT2PTR(true)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"html", Ns_ObjvString, &html, &length},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    scan.p = html;
+    scan.end = html + length;
+    listObj = Tcl_NewListObj(0, NULL);
+    while (NsHtmlNext(&scan, &token)) {
+        if (!isTagsOnly) {
+            Tcl_ListObjAppendElement(NULL, listObj,
+                                     TokenObj(&token, isBare != 0));
+        } else if (token.kind == NS_HTML_TAG) {
+            Tcl_ListObjAppendElement(NULL, listObj, TagObj(&token));
+        }
+    }
+    return NsTclReturn(interp, listObj);
+}
+
+/*
+ * {text T}, {tag SOURCE TAG}, {comment SOURCE}, {pi SOURCE}; bare without angle
+ * brackets.
+ */
+static Tcl_Obj *
+TokenObj(const NsHtmlToken *tokenPtr, bool isBare)
+{
+    static const char *const kinds[] = {
+        [NS_HTML_TEXT] = "text",
+        [NS_HTML_TAG] = "tag",
+        [NS_HTML_COMMENT] = "comment",
+        [NS_HTML_PI] = "pi"};
+    NsSpan   source = tokenPtr->source;
+    Tcl_Obj *objs[3];
+
+    if (isBare && tokenPtr->kind != NS_HTML_TEXT) {
+        source = (NsSpan){source.start + 1, source.length - 2};
+    }
+    objs[0] = Tcl_NewStringObj(kinds[tokenPtr->kind], -1);
+    objs[1] = SpanObj(source);
+    if (tokenPtr->kind != NS_HTML_TAG) {
+        return Tcl_NewListObj(2, objs);
+    }
+    objs[2] = TagObj(tokenPtr);
+    return Tcl_NewListObj(3, objs);
+}
+
+/*
+ * {NAME {ATTRIBUTE VALUE ...}}, or the name of an end tag.
+ */
+static Tcl_Obj *
+TagObj(const NsHtmlToken *tokenPtr)
+{
+    Tcl_Obj *objs[2];
+    NsSpan   attributes = tokenPtr->attributes, name, value;
+
+    objs[0] = SpanObj(tokenPtr->name);
+    if (*tokenPtr->name.start == '/') {
+        return objs[0];
+    }
+    objs[1] = Tcl_NewDictObj();
+    while (NsHtmlAttribute(&attributes, &name, &value)) {
+        Tcl_DictObjPut(NULL, objs[1], SpanObj(name), SpanObj(value));
+    }
+    return Tcl_NewListObj(2, objs);
+}
+
+static Tcl_Obj *
+SpanObj(NsSpan span)
+{
+    return Tcl_NewStringObj(span.start, (int) span.length);
 }
 
 static int
