@@ -12,6 +12,7 @@
 #include "tcl/result.h"
 
 #define MAX_TABLES 64
+#define MAX_ROWS   64 /* Of a table. */
 
 static const NsTclCommand  *tables[MAX_TABLES]; /* Constant once started. */
 static int                  nTables;
@@ -20,8 +21,10 @@ static int                  nEnsembles;
 
 static Tcl_ObjCmdProc RunCommand, RunEnsemble;
 
-static void        Create(NsInterp *itPtr, const char *name, unsigned flags,
-                          Tcl_ObjCmdProc *proc, const void *data);
+static void Create(NsInterp *itPtr, const char *name, unsigned flags,
+                   Tcl_ObjCmdProc *proc, const void *data);
+static void BadWord(Tcl_Interp *interp, Tcl_Obj *wordObj, const char *table,
+                    size_t rowBytes, const char *noun, bool isExact);
 static const char *NameOf(const void *row);
 
 void
@@ -140,11 +143,51 @@ NsTclFindRow(Tcl_Interp *interp, Tcl_Obj *wordObj, const void *table,
             return row;
         }
     }
-    return Tcl_GetIndexFromObjStruct(interp, wordObj, table, (int) rowBytes,
-                                     noun, isExact ? TCL_EXACT : 0, &i)
-            == TCL_OK
-        ? (const char *) table + (size_t) i * rowBytes
-        : NULL;
+    if (!isExact
+        && Tcl_GetIndexFromObjStruct(NULL, wordObj, table, (int) rowBytes, noun,
+                                     0, &i)
+            == TCL_OK) {
+        return (const char *) table + (size_t) i * rowBytes;
+    }
+    if (interp != NULL) {
+        BadWord(interp, wordObj, table, rowBytes, noun, isExact);
+    }
+    return NULL;
+}
+
+/*
+ * As Tcl says it, with all rows of the table.
+ */
+static void
+BadWord(Tcl_Interp *interp, Tcl_Obj *wordObj, const char *table,
+        size_t rowBytes, const char *noun, bool isExact)
+{
+    const char *word = Tcl_GetString(wordObj);
+    const char *names[MAX_ROWS];
+    int         nNames = 0, nAbbreviated = 0;
+    Ns_DString  ds;
+
+    for (int part = 0; part < 2; part++, table += rowBytes) {
+        for (; NameOf(table) != NULL; table += rowBytes) {
+            NsAssert(nNames < MAX_ROWS);
+            names[nNames++] = NameOf(table);
+            nAbbreviated += part == 0
+                && strncmp(NameOf(table), word, strlen(word)) == 0;
+        }
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds,
+                        isExact || nAbbreviated < 2 ? "bad " : "ambiguous ",
+                        noun, " \"", word, "\": must be ", NULL);
+    for (int i = 0; i < nNames; i++) {
+        const char *separator = nNames > 2 ? ", " : " ";
+
+        Ns_DStringVarAppend(&ds, i == 0 ? "" : separator,
+                            i > 0 && i == nNames - 1 ? "or " : "", names[i],
+                            NULL);
+    }
+    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "INDEX", noun, word, NULL);
+    Tcl_DStringResult(interp, &ds);
 }
 
 static const char *

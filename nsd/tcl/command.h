@@ -43,9 +43,10 @@ typedef struct NsTclCommand {
 /*
  * A command with subcommands.
  *
- * The table ends with NS_TCL_END.  Rows behind that must be named in full, and
- * no message names them: scripts know those texts without them.  A second
- * NS_TCL_END ends these.
+ * The table ends with NS_TCL_END.  Rows behind that must be named in full:
+ * scripts abbreviate the others as if these were not there.  A second
+ * NS_TCL_END ends these.  Messages list all: from them scripts know what the
+ * server can do.
  */
 typedef struct NsTclEnsemble {
     const char         *name;
