@@ -23,11 +23,11 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog nscp} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp nsperm} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog nscp} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp nsperm} { set object($module) $module.so }
 }
 ######################################################################
 # The process
@@ -253,6 +253,7 @@ ns_section ns/server/default/modules
    ns_param nslog                   $object(nslog)
   #ns_param nsssl                   $object(nsssl)
   #ns_param nscp                    $object(nscp)
+  #ns_param nsperm                  $object(nsperm)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
@@ -469,6 +470,12 @@ ns_section ns/server/default/module/nslog
 #ns_section ns/server/default/module/nscp/users
    # NAME:HASH, with a hash of ns_crypt; may be repeated.
   #ns_param user                    {}
+
+# Users, groups and permissions.
+#ns_section ns/server/default/module/nsperm
+  #ns_param htaccess                false      ;# Read .htaccess in directories of pages.
+   # Passwords for these files; relative to home.
+  #ns_param passwdfile              modules/nsperm/passwd
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a

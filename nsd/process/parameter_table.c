@@ -115,6 +115,12 @@ static const NsParameter nscpUserParameters[] = {
     TEXT("user", "", "NAME:HASH, with a hash of ns_crypt; may be repeated."),
     END};
 
+static const NsParameter nspermParameters[] = {
+    BOOL("htaccess", "false", "Read .htaccess in directories of pages."),
+    PATH("passwdfile", "modules/nsperm/passwd",
+         "Passwords for these files; relative to home."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
@@ -171,6 +177,7 @@ static const NsParameterSection sections[] = {
      "The control port.", false, NULL},
     {"module/nscp/users", "ns/server/S/module/nscp/users",
      "Who may log in there.", false, NULL},
+    {"module/nsperm", "ns/server/S/module/nsperm", "Permissions.", false, NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
@@ -181,6 +188,7 @@ static const struct {
               {"module/nsssl", nssslParameters},
               {"module/nscp", nscpParameters},
               {"module/nscp/users", nscpUserParameters},
+              {"module/nsperm", nspermParameters},
               {"module/nsstats", nsstatsParameters}};
 
 void
