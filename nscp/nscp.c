@@ -29,7 +29,7 @@ static Ns_Callback     StartListener;
 static void            RunListener(void *arg);
 static void            AcceptOne(Port *portPtr);
 static void            AddSession(Port *portPtr, NS_SOCKET sock,
-                                  const struct sockaddr *addressPtr, socklen_t length);
+                                  const struct sockaddr *saPtr, socklen_t n);
 static bool            EnterLocked(Port *portPtr, Session *sessionPtr);
 static Ns_ShutdownProc Stop;
 static Ns_TclTraceProc AddCommand;

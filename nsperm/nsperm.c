@@ -28,20 +28,20 @@ typedef struct Server {
 
 static Tcl_HashTable servers; /* Constant after the start. */
 
-static bool   IsForServer(const char *server, const char *module);
+static bool    IsForServer(const char *server, const char *module);
 static Server *FindServer(const char *name);
 static Ns_RequestAuthorizeProc AuthorizeRequest;
 static Ns_UserAuthorizeProc    AuthorizeUser;
 static bool                    HasOtherScheme(const char *user);
-static int  Decide(const Verdict *verdictPtr, const char *user,
-                   const char *password, const char *peer);
+static int             Decide(const Verdict *verdictPtr, const char *user,
+                              const char *password, const char *peer);
 static Ns_Callback     CheckLoaded;
 static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  PermCmd, LoadCmd;
 static Table          *TableOfLocked(Server *serverPtr, Tcl_Interp *interp);
 
-typedef int SubProc(Server *serverPtr, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv);
+typedef int    SubProc(Server *serverPtr, Tcl_Interp *interp, int objc,
+                       Tcl_Obj *const *objv);
 static SubProc AddUserCmd, AddGroupCmd, ListUsersCmd, ListGroupsCmd,
     ListPermsCmd, AllowUserCmd, AllowGroupCmd, DenyUserCmd, DenyGroupCmd,
     CheckPassCmd, SetPassCmd, DelUserCmd, DelGroupCmd, DelPermCmd;
@@ -104,8 +104,9 @@ Ns_ModuleInit(const char *server, const char *module)
 static Server *
 FindServer(const char *name)
 {
-    Tcl_HashEntry *hPtr =
-        name == NULL ? NULL : Tcl_FindHashEntry(&servers, name);
+    Tcl_HashEntry *hPtr = name == NULL
+        ? NULL
+        : Tcl_FindHashEntry(&servers, name);
 
     return hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
 }
@@ -206,10 +207,10 @@ static int
 AuthorizeUser(char *user, char *password)
 {
     Ns_Conn *conn = Ns_GetConn();
-    Server  *serverPtr =
-        FindServer(conn != NULL ? Ns_ConnServer(conn) : Ns_GetThreadServer());
-    User *userPtr;
-    bool  isRight;
+    Server  *serverPtr = FindServer(conn != NULL ? Ns_ConnServer(conn)
+                                                 : Ns_GetThreadServer());
+    User    *userPtr;
+    bool     isRight;
 
     if (serverPtr == NULL) {
         return NS_ERROR;
@@ -237,21 +238,22 @@ PermCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     static const struct {
         const char *name;
         SubProc    *proc;
-    } subcommands[] = {{"adduser", AddUserCmd},
-                       {"addgroup", AddGroupCmd},
-                       {"listusers", ListUsersCmd},
-                       {"listgroups", ListGroupsCmd},
-                       {"listperms", ListPermsCmd},
-                       {"allowuser", AllowUserCmd},
-                       {"allowgroup", AllowGroupCmd},
-                       {"denyuser", DenyUserCmd},
-                       {"denygroup", DenyGroupCmd},
-                       {"checkpass", CheckPassCmd},
-                       {"setpass", SetPassCmd},
-                       {"deluser", DelUserCmd},
-                       {"delgroup", DelGroupCmd},
-                       {"delperm", DelPermCmd},
-                       {NULL, NULL}};
+    } subcommands[] = {
+        {"adduser", AddUserCmd},
+        {"addgroup", AddGroupCmd},
+        {"listusers", ListUsersCmd},
+        {"listgroups", ListGroupsCmd},
+        {"listperms", ListPermsCmd},
+        {"allowuser", AllowUserCmd},
+        {"allowgroup", AllowGroupCmd},
+        {"denyuser", DenyUserCmd},
+        {"denygroup", DenyGroupCmd},
+        {"checkpass", CheckPassCmd},
+        {"setpass", SetPassCmd},
+        {"deluser", DelUserCmd},
+        {"delgroup", DelGroupCmd},
+        {"delperm", DelPermCmd},
+        {NULL, NULL}};
     int index;
 
     if (objc < 2) {
@@ -276,8 +278,8 @@ static int
 LoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    static const char *const subcommands[] = {"begin", "commit", "abort", "set",
-                                              "unset", NULL};
+    static const char *const subcommands[] = {
+        "begin", "commit", "abort", "set", "unset", NULL};
     enum { BEGIN, COMMIT, ABORT, SET, UNSET };
     Server   *serverPtr = clientData;
     Table    *oldPtr = NULL;
@@ -299,9 +301,9 @@ LoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_RWLockWrLock(&serverPtr->lock);
     if (index == SET) {
-        Record *recordPtr =
-            TableRecord(TableOfLocked(serverPtr, interp),
-                        Tcl_GetString(objv[2]), Tcl_GetString(objv[3]), true);
+        Record *recordPtr = TableRecord(TableOfLocked(serverPtr, interp),
+                                        Tcl_GetString(objv[2]),
+                                        Tcl_GetString(objv[3]), true);
 
         RecordClear(recordPtr);
         recordPtr->isKept = true;

@@ -21,21 +21,25 @@ typedef struct Pattern {
     const char *filter; /* NULL: none. */
 } Pattern;
 
-static void FreeRecords(Tcl_HashEntry *entryPtr);
-static void FreeRecord(Record *recordPtr);
+static void           FreeRecords(Tcl_HashEntry *entryPtr);
+static void           FreeRecord(Record *recordPtr);
 static Tcl_HashTable *NamesCreate(void);
-static void NamesAdd(Tcl_HashTable *namesPtr, const char *name);
-static bool
-NamesHave(const Tcl_HashTable *namesPtr, const char *name);
+static void           NamesAdd(Tcl_HashTable *namesPtr, const char *name);
+static bool NamesHave(const Tcl_HashTable *namesPtr, const char *name);
 static void NamesRemove(Tcl_HashTable *namesPtr, const char *name);
 static void SplitPattern(Pattern *patternPtr, const char *url);
 static void CopyRecord(Table *tablePtr, Record *recordPtr);
-static Tcl_HashEntry *FindRecords(const Table *tablePtr, const char *method, const char *directory);
+static Tcl_HashEntry *FindRecords(const Table *tablePtr, const char *method,
+                                  const char *directory);
 static bool IsOf(const Record *recordPtr, const char *filter, bool isInherited);
-static const Record *FindRecord(const Table *tablePtr, const char *method, const char *url);
-static const Record *BestAt(const Table *tablePtr, const char *method, const char *directory, const char *last, bool isWhole, bool isParent);
-static bool IsNarrower(const Record *aPtr, const Record *bPtr);
-static bool HasGroupOf(const Table *tablePtr, const Tcl_HashTable *allPtr, const char *user);
+static const Record *FindRecord(const Table *tablePtr, const char *method,
+                                const char *url);
+static const Record *BestAt(const Table *tablePtr, const char *method,
+                            const char *directory, const char *last,
+                            bool isWhole, bool isParent);
+static bool          IsNarrower(const Record *aPtr, const Record *bPtr);
+static bool HasGroupOf(const Table *tablePtr, const Tcl_HashTable *allPtr,
+                       const char *user);
 static void SortedNames(Tcl_Obj *listPtr, const Tcl_HashTable *namesPtr);
 static void AppendText(Tcl_Obj *listPtr, const char *text);
 
@@ -105,8 +109,8 @@ bool
 TableAddUser(Table *tablePtr, User *userPtr)
 {
     int            isNew;
-    Tcl_HashEntry *hPtr =
-        Tcl_CreateHashEntry(&tablePtr->users, userPtr->name, &isNew);
+    Tcl_HashEntry *hPtr = Tcl_CreateHashEntry(&tablePtr->users, userPtr->name,
+                                              &isNew);
 
     if (isNew) {
         Tcl_SetHashValue(hPtr, userPtr);
@@ -117,9 +121,9 @@ TableAddUser(Table *tablePtr, User *userPtr)
 User *
 TableGetUser(const Table *tablePtr, const char *name)
 {
-    Tcl_HashEntry *hPtr =
-        Tcl_FindHashEntry((Tcl_HashTable *) &tablePtr->users, name);
-    User *userPtr = hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
+    Tcl_HashEntry *hPtr = Tcl_FindHashEntry((Tcl_HashTable *) &tablePtr->users,
+                                            name);
+    User          *userPtr = hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
 
     if (userPtr != NULL) {
         atomic_fetch_add(&userPtr->nRefs, 1);
@@ -349,8 +353,7 @@ CopyRecord(Table *tablePtr, Record *recordPtr)
 
     for (int i = 0; i < N_LISTS; i++) {
         Tcl_HashSearch search;
-        Tcl_HashEntry *hPtr =
-            Tcl_FirstHashEntry(&recordPtr->lists[i], &search);
+        Tcl_HashEntry *hPtr = Tcl_FirstHashEntry(&recordPtr->lists[i], &search);
 
         for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
             RecordAdd(copyPtr, (ListKind) i,
@@ -469,8 +472,8 @@ TableJudge(const Table *tablePtr, const char *method, const char *url,
 static const Record *
 FindRecord(const Table *tablePtr, const char *method, const char *url)
 {
-    const char   *methods[] = {method, STREQ(method, "HEAD") ? "GET" : method,
-                               ANY_METHOD};
+    const char *methods[] = {
+        method, STREQ(method, "HEAD") ? "GET" : method, ANY_METHOD};
     const Record *recordPtr = NULL;
     Ns_DString    directory;
     char         *slash, *last;
@@ -553,13 +556,11 @@ IsNarrower(const Record *aPtr, const Record *bPtr)
 }
 
 static bool
-HasGroupOf(const Table *tablePtr, const Tcl_HashTable *allPtr,
-           const char *user)
+HasGroupOf(const Table *tablePtr, const Tcl_HashTable *allPtr, const char *user)
 {
     Tcl_HashSearch search;
-    Tcl_HashEntry *hPtr =
-        Tcl_FirstHashEntry((Tcl_HashTable *) allPtr, &search);
-    bool hasOne = false;
+    Tcl_HashEntry *hPtr = Tcl_FirstHashEntry((Tcl_HashTable *) allPtr, &search);
+    bool           hasOne = false;
 
     for (; hPtr != NULL && !hasOne; hPtr = Tcl_NextHashEntry(&search)) {
         Tcl_HashEntry *groupPtr =
@@ -577,8 +578,8 @@ TableListUsers(const Table *tablePtr)
 {
     Tcl_Obj       *listPtr = Tcl_NewListObj(0, NULL);
     Tcl_HashSearch search;
-    Tcl_HashEntry *hPtr =
-        Tcl_FirstHashEntry((Tcl_HashTable *) &tablePtr->users, &search);
+    Tcl_HashEntry *hPtr = Tcl_FirstHashEntry((Tcl_HashTable *) &tablePtr->users,
+                                             &search);
 
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         const User *userPtr = Tcl_GetHashValue(hPtr);
@@ -608,8 +609,8 @@ TableListGroups(const Table *tablePtr)
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         Tcl_Obj *usersPtr = Tcl_NewListObj(0, NULL);
 
-        AppendText(listPtr, Tcl_GetHashKey((Tcl_HashTable *) &tablePtr->groups,
-                                           hPtr));
+        AppendText(listPtr,
+                   Tcl_GetHashKey((Tcl_HashTable *) &tablePtr->groups, hPtr));
         SortedNames(usersPtr, Tcl_GetHashValue(hPtr));
         (void) Tcl_ListObjAppendElement(NULL, listPtr, usersPtr);
     }
@@ -635,13 +636,13 @@ TableListRecords(const Table *tablePtr)
             Tcl_Obj *itemPtr = Tcl_NewListObj(0, NULL);
 
             AppendText(itemPtr, recordPtr->method);
-            AppendText(itemPtr, *recordPtr->directory == '\0'
-                                    ? "/"
-                                    : recordPtr->directory);
+            AppendText(itemPtr,
+                       *recordPtr->directory == '\0' ? "/"
+                                                     : recordPtr->directory);
             AppendText(itemPtr,
                        recordPtr->filter == NULL ? "*" : recordPtr->filter);
-            AppendText(itemPtr, recordPtr->isInherited ? "inherit"
-                                                       : "noinherit");
+            AppendText(itemPtr,
+                       recordPtr->isInherited ? "inherit" : "noinherit");
             if (recordPtr->isImplicitAllow) {
                 AppendText(itemPtr, "-implicitallow");
             }
@@ -676,8 +677,8 @@ SortedNames(Tcl_Obj *listPtr, const Tcl_HashTable *namesPtr)
     Tcl_HashSearch search;
     Tcl_HashEntry *hPtr = Tcl_FirstHashEntry(tablePtr, &search);
     size_t         n = 0;
-    const char   **names =
-        ns_calloc((size_t) tablePtr->numEntries + 1, sizeof(*names));
+    const char   **names = ns_calloc((size_t) tablePtr->numEntries + 1,
+                                     sizeof(*names));
 
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         names[n++] = Tcl_GetHashKey(tablePtr, hPtr);

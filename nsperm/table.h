@@ -28,12 +28,12 @@ typedef struct HostRule {
 typedef struct User {
     atomic_int nRefs;
     /* Constant after creation. */
-    char      *name;
-    char      *password; /* A hash; with isClear the password itself. */
-    bool       isClear;
-    bool       isAllowing; /* Only from these hosts; else, not from them. */
-    int        nRules;
-    HostRule  *rules;
+    char     *name;
+    char     *password; /* A hash; with isClear the password itself. */
+    bool      isClear;
+    bool      isAllowing; /* Only from these hosts; else, not from them. */
+    int       nRules;
+    HostRule *rules;
 } User;
 
 typedef enum {

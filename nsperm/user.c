@@ -114,9 +114,9 @@ UserAddRule(User *userPtr, Tcl_Interp *interp, const char *text)
         }
     }
     rule.text = ns_strdup(text);
-    userPtr->rules =
-        ns_realloc(userPtr->rules,
-                   ((size_t) userPtr->nRules + 1) * sizeof(*userPtr->rules));
+    userPtr->rules = ns_realloc(userPtr->rules,
+                                ((size_t) userPtr->nRules + 1)
+                                    * sizeof(*userPtr->rules));
     userPtr->rules[userPtr->nRules++] = rule;
     return TCL_OK;
 }
@@ -204,8 +204,9 @@ IsHostName(const char *text)
 
     last = last == NULL ? text : last + 1;
     return length > 0 && length <= 255 && *last != '\0'
-        && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                        "0123456789.-_")
+        && strspn(text,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                  "0123456789.-_")
         == length
         && strstr(text, "..") == NULL
         /* An address that is none. */
@@ -295,14 +296,14 @@ MatchesName(const User *userPtr, const char *name)
 static bool
 FindName(const struct in6_addr *peerPtr, char *name, size_t bytes)
 {
-    struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6,
-                                .sin6_addr = *peerPtr};
+    struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6, .sin6_addr = *peerPtr};
     struct sockaddr_in  ipv4 = {.sin_family = AF_INET};
-    struct addrinfo    *addresses, hints = {.ai_family = AF_INET6,
-                                            .ai_flags = AI_V4MAPPED | AI_ALL,
-                                            .ai_socktype = SOCK_STREAM};
-    bool                isMapped = IN6_IS_ADDR_V4MAPPED(peerPtr);
-    bool                isConfirmed = false;
+    struct addrinfo    *addresses,
+        hints = {.ai_family = AF_INET6,
+                 .ai_flags = AI_V4MAPPED | AI_ALL,
+                 .ai_socktype = SOCK_STREAM};
+    bool isMapped = IN6_IS_ADDR_V4MAPPED(peerPtr);
+    bool isConfirmed = false;
 
     memcpy(&ipv4.sin_addr, &peerPtr->s6_addr[12], sizeof(ipv4.sin_addr));
     if (getnameinfo(isMapped ? (struct sockaddr *) &ipv4
