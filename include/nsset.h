@@ -30,6 +30,12 @@ NS_EXTERN void    Ns_SetFree(Ns_Set *setPtr);
 NS_EXTERN Ns_Set *Ns_SetCopy(Ns_Set *setPtr);
 
 /*
+ * From now on, functions without an I ignore the case of keys in this set, too,
+ * and in its copies.
+ */
+NS_EXTERN void Ns_SetIgnoreCase(Ns_Set *setPtr);
+
+/*
  * Append a field: its index.  With a positive length, value is length bytes.
  */
 NS_EXTERN int Ns_SetPut(Ns_Set *setPtr, const char *key, const char *value);
@@ -37,7 +43,8 @@ NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
                           int length);
 
 /*
- * Delete the first field with the key and append a new one.
+ * Give the first field with the key another value, which may be its own, or
+ * append one.
  */
 NS_EXTERN void Ns_SetUpdate(Ns_Set *setPtr, const char *key, const char *value);
 NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
@@ -105,6 +112,7 @@ NS_EXTERN void Ns_SetTrunc(Ns_Set *setPtr, int size);
  * Add copies of those fields of lowPtr whose keys highPtr lacks.
  */
 NS_EXTERN void Ns_SetMerge(Ns_Set *highPtr, Ns_Set *lowPtr);
+NS_EXTERN void Ns_SetIMerge(Ns_Set *highPtr, Ns_Set *lowPtr);
 
 /*
  * Append all fields of fromPtr, which is empty then.
@@ -122,6 +130,14 @@ NS_EXTERN Ns_Set **Ns_SetSplit(Ns_Set *setPtr, char separator);
  */
 NS_EXTERN Ns_Set *Ns_SetListFind(Ns_Set **sets, const char *name);
 NS_EXTERN void    Ns_SetListFree(Ns_Set **sets);
+
+/*
+ * Append `NAME:` on a line, and for each field a line of leader, key, separator
+ * and value.
+ */
+NS_EXTERN void Ns_SetFormat(Ns_DString *dsPtr, const Ns_Set *setPtr,
+                            bool withName, const char *leader,
+                            const char *separator);
 
 /*
  * Write the set to standard error.

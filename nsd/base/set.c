@@ -6,6 +6,7 @@
 
 #include "base/set.h"
 #include "base/assert.h"
+#include "nsstring.h"
 #include "nsthread.h"
 
 #define FIRST_SIZE 10
@@ -16,6 +17,7 @@
 typedef struct Set {
     Ns_Set   set;
     NsArena *arenaPtr; /* NULL: on the heap.  Constant. */
+    bool     isNoCase; /* No look-up tells cases apart. */
 } Set;
 
 typedef int CompareProc(const char *s1, const char *s2);
@@ -30,6 +32,11 @@ static void        FreeField(Set *sPtr, int index);
 static int         FindFrom(const Ns_Set *setPtr, int index, const char *key,
                             CompareProc *compare);
 static CompareProc CompareNames;
+
+static CompareProc *CompareProcOf(const Ns_Set *setPtr);
+static void         Update(Ns_Set *setPtr, const char *key, const char *value,
+                           CompareProc *compare);
+static void Merge(Ns_Set *highPtr, Ns_Set *lowPtr, CompareProc *compare);
 
 Ns_Set *
 Ns_SetCreate(const char *name)
@@ -56,6 +63,18 @@ NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected)
     sPtr->set.name = DupFor(sPtr, name, -1);
     Reserve(sPtr, nExpected);
     return &sPtr->set;
+}
+
+void
+Ns_SetIgnoreCase(Ns_Set *setPtr)
+{
+    SetOf(setPtr)->isNoCase = true;
+}
+
+bool
+NsSetIgnoresCase(const Ns_Set *setPtr)
+{
+    return SetOf(setPtr)->isNoCase;
 }
 
 void
@@ -87,6 +106,7 @@ Ns_SetCopy(Ns_Set *setPtr)
         return NULL;
     }
     copyPtr = Ns_SetCreateSz(setPtr->name, (size_t) setPtr->size);
+    SetOf(copyPtr)->isNoCase = SetOf(setPtr)->isNoCase;
     for (int i = 0; i < setPtr->size; i++) {
         Ns_SetPut(copyPtr, Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i));
     }
@@ -116,25 +136,28 @@ NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value)
     return Append(SetOf(setPtr), (char *) name, (char *) value);
 }
 
-/*
- * The new field is made before the old one goes: value may point into it.
- */
 void
 Ns_SetUpdate(Ns_Set *setPtr, const char *key, const char *value)
 {
-    int old = Ns_SetFind(setPtr, key);
-
-    Ns_SetPut(setPtr, key, value);
-    Ns_SetDelete(setPtr, old);
+    Update(setPtr, key, value, CompareProcOf(setPtr));
 }
 
 void
 Ns_SetIUpdate(Ns_Set *setPtr, const char *key, const char *value)
 {
-    int old = Ns_SetIFind(setPtr, key);
+    Update(setPtr, key, value, CompareNames);
+}
 
-    Ns_SetPut(setPtr, key, value);
-    Ns_SetDelete(setPtr, old);
+static void
+Update(Ns_Set *setPtr, const char *key, const char *value, CompareProc *compare)
+{
+    int index = FindFrom(setPtr, 0, key, compare);
+
+    if (index < 0) {
+        Ns_SetPut(setPtr, key, value);
+    } else {
+        Ns_SetPutValue(setPtr, index, value);
+    }
 }
 
 void
@@ -166,7 +189,7 @@ Ns_SetFindCmp(Ns_Set *setPtr, const char *key, CompareProc *compare)
 int
 Ns_SetFind(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetFindCmp(setPtr, key, strcmp);
+    return Ns_SetFindCmp(setPtr, key, CompareProcOf(setPtr));
 }
 
 int
@@ -186,7 +209,7 @@ Ns_SetGetCmp(Ns_Set *setPtr, const char *key, CompareProc *compare)
 char *
 Ns_SetGet(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetGetCmp(setPtr, key, strcmp);
+    return Ns_SetGetCmp(setPtr, key, CompareProcOf(setPtr));
 }
 
 char *
@@ -212,6 +235,13 @@ Ns_SetIGetValue(Ns_Set *setPtr, const char *key, const char *defaultValue)
 }
 
 int
+NsSetNext(const Ns_Set *setPtr, int index, const char *key, bool isNoCase)
+{
+    return FindFrom(setPtr, index, key,
+                    isNoCase ? CompareNames : CompareProcOf(setPtr));
+}
+
+int
 Ns_SetUniqueCmp(Ns_Set *setPtr, const char *key, CompareProc *compare)
 {
     int first = FindFrom(setPtr, 0, key, compare);
@@ -222,13 +252,13 @@ Ns_SetUniqueCmp(Ns_Set *setPtr, const char *key, CompareProc *compare)
 int
 Ns_SetUnique(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetUniqueCmp(setPtr, key, strcmp);
+    return Ns_SetUniqueCmp(setPtr, key, CompareProcOf(setPtr));
 }
 
 int
 Ns_SetIUnique(Ns_Set *setPtr, const char *key)
 {
-    return Ns_SetUniqueCmp(setPtr, key, strcasecmp);
+    return Ns_SetUniqueCmp(setPtr, key, CompareNames);
 }
 
 void
@@ -274,8 +304,20 @@ Ns_SetClearValues(Ns_Set *setPtr)
 void
 Ns_SetMerge(Ns_Set *highPtr, Ns_Set *lowPtr)
 {
+    Merge(highPtr, lowPtr, CompareProcOf(highPtr));
+}
+
+void
+Ns_SetIMerge(Ns_Set *highPtr, Ns_Set *lowPtr)
+{
+    Merge(highPtr, lowPtr, CompareNames);
+}
+
+static void
+Merge(Ns_Set *highPtr, Ns_Set *lowPtr, CompareProc *compare)
+{
     for (int i = 0; i < lowPtr->size; i++) {
-        if (Ns_SetFind(highPtr, Ns_SetKey(lowPtr, i)) < 0) {
+        if (FindFrom(highPtr, 0, Ns_SetKey(lowPtr, i), compare) < 0) {
             Ns_SetPut(highPtr, Ns_SetKey(lowPtr, i), Ns_SetValue(lowPtr, i));
         }
     }
@@ -366,6 +408,21 @@ Ns_SetPrint(Ns_Set *setPtr)
     }
 }
 
+void
+Ns_SetFormat(Ns_DString *dsPtr, const Ns_Set *setPtr, bool withName,
+             const char *leader, const char *separator)
+{
+    if (withName && setPtr->name != NULL) {
+        Ns_DStringVarAppend(dsPtr, setPtr->name, ":\n", (char *) NULL);
+    }
+    for (int i = 0; i < setPtr->size; i++) {
+        const char *key = Ns_SetKey(setPtr, i), *value = Ns_SetValue(setPtr, i);
+
+        Ns_DStringVarAppend(dsPtr, leader, key != NULL ? key : "", separator,
+                            value != NULL ? value : "", "\n", (char *) NULL);
+    }
+}
+
 static Set *
 SetOf(const Ns_Set *setPtr)
 {
@@ -452,6 +509,12 @@ FindFrom(const Ns_Set *setPtr, int index, const char *key, CompareProc *compare)
         }
     }
     return -1;
+}
+
+static CompareProc *
+CompareProcOf(const Ns_Set *setPtr)
+{
+    return SetOf(setPtr)->isNoCase ? CompareNames : strcmp;
 }
 
 /*

@@ -24,6 +24,16 @@ Ns_Set *NsSetCreateInArena(NsArena *arenaPtr, const char *name, int nExpected);
 int NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value);
 
 /*
+ * Whether Ns_SetIgnoreCase was called.
+ */
+bool NsSetIgnoresCase(const Ns_Set *setPtr);
+
+/*
+ * The first field from index on that has the key; -1 if there is none.
+ */
+int NsSetNext(const Ns_Set *setPtr, int index, const char *key, bool isNoCase);
+
+/*
  * Give the set another name; length as for Ns_SetPutSz.
  */
 void NsSetRename(Ns_Set *setPtr, const char *name, int length);

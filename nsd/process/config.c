@@ -117,6 +117,7 @@ NsConfigOpen(const char *name, NsConfigPlace place)
 
         sectionPtr = ns_calloc(1, sizeof(NsSection));
         sectionPtr->setPtr = Ns_SetCreate(ds.string);
+        Ns_SetIgnoreCase(sectionPtr->setPtr);
         sectionPtr->place = place;
         entryPtr = Tcl_CreateHashEntry(&store.sections, ds.string, &isNew);
         Tcl_SetHashValue(entryPtr, sectionPtr);
@@ -267,6 +268,7 @@ NsConfigDupSection(const char *section, NsConfigFilter filter)
     if (sectionPtr != NULL) {
         Mark(&sectionPtr->isRead);
         copyPtr = Ns_SetCreate(Ns_SetName(sectionPtr->setPtr));
+        Ns_SetIgnoreCase(copyPtr);
         CopyFields(sectionPtr, filter, copyPtr);
     }
     Unlock(isLocked);

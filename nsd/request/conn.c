@@ -497,7 +497,9 @@ SetHeaders(NsConn *connPtr)
     const char *authorization;
 
     connPtr->pub.headers = NsSetCreateInArena(arenaPtr, NULL, headPtr->nFields);
+    Ns_SetIgnoreCase(connPtr->pub.headers);
     connPtr->pub.outputheaders = NsSetCreateInArena(arenaPtr, NULL, 8);
+    Ns_SetIgnoreCase(connPtr->pub.outputheaders);
     for (int i = 0; i < headPtr->nFields; i++) {
         NsHttpField *fieldPtr = &headPtr->fields[i];
 

@@ -22,6 +22,7 @@ static Tcl_Obj *Enter(NsInterp *interpPtr, Ns_Set *setPtr, char letter,
                       bool isOwned);
 static Entry   *FindEntry(NsInterp *interpPtr, const char *id);
 static void     FreeEntry(Tcl_HashEntry *hashPtr);
+static size_t   StringBytes(const char *string);
 static int      CompareSerials(const void *left, const void *right);
 
 void
@@ -145,6 +146,39 @@ NsTclSetList(NsInterp *interpPtr)
     }
     ns_free(hashPtrs);
     return listObj;
+}
+
+NsTclSetStats
+NsTclSetGetStats(NsInterp *interpPtr, bool isOwned)
+{
+    NsTclSetStats  stats = {0, 0, 0};
+    Tcl_HashSearch search;
+
+    for (Tcl_HashEntry *hashPtr = Tcl_FirstHashEntry(&interpPtr->sets, &search);
+         hashPtr != NULL; hashPtr = Tcl_NextHashEntry(&search)) {
+        const Entry *entryPtr = Tcl_GetHashValue(hashPtr);
+
+        if (entryPtr->isOwned == isOwned) {
+            const Ns_Set *setPtr = entryPtr->setPtr;
+
+            stats.nSets++;
+            stats.usedBytes += StringBytes(Ns_SetName(setPtr));
+            for (int i = 0; i < Ns_SetSize(setPtr); i++) {
+                stats.usedBytes += StringBytes(Ns_SetKey(setPtr, i))
+                    + StringBytes(Ns_SetValue(setPtr, i));
+            }
+            stats.allocatedBytes += (size_t) setPtr->maxSize
+                * sizeof(Ns_SetField);
+        }
+    }
+    stats.allocatedBytes += stats.usedBytes;
+    return stats;
+}
+
+static size_t
+StringBytes(const char *string)
+{
+    return string == NULL ? 0 : strlen(string) + 1;
 }
 
 /* ---- The C API. ---- */

@@ -36,4 +36,17 @@ Ns_Set *NsTclSetGet(NsInterp *interpPtr, Tcl_Obj *idObj);
  */
 Tcl_Obj *NsTclSetList(NsInterp *interpPtr);
 
+/*
+ * The sets with an id of which the script is the owner, or is not: how many,
+ * the bytes of their names, keys and values, and these with all room for
+ * fields.
+ */
+typedef struct NsTclSetStats {
+    size_t nSets;
+    size_t usedBytes;
+    size_t allocatedBytes;
+} NsTclSetStats;
+
+NsTclSetStats NsTclSetGetStats(NsInterp *interpPtr, bool isOwned);
+
 #endif

@@ -12,6 +12,8 @@
 #include "nsconn.h"
 #include "nsset.h"
 #include "nsthread.h"
+#include "base/chars.h"
+#include "base/set.h"
 #include "http/form.h"
 
 typedef struct Call {
@@ -20,15 +22,19 @@ typedef struct Call {
     const struct Sub *subPtr;
     Ns_Set           *setPtr; /* NULL for subcommands without one. */
     int               index;  /* Of a field, for subcommands with one. */
-    int               objc;   /* Words behind the set id, or behind the */
-    Tcl_Obj *const   *objv;   /* subcommand. */
+    unsigned          options;
+    int               objc; /* Words behind the set id, or behind the */
+    Tcl_Obj *const   *objv; /* subcommand. */
 } Call;
 
 typedef int SubProc(Call *callPtr);
 
 #define SET    0x01u /* The next word is a set's. */
 #define INDEX  0x02u /* And the one behind that a field's. */
-#define NOCASE 0x04u /* Keys are the same in any case. */
+#define NOCASE 0x04u /* Keys are the same in any case; also an option. */
+#define ALL    0x08u /* An option. */
+#define CASED  0x10u /* Has the option -nocase. */
+#define LISTED 0x20u /* Has the option -all. */
 
 typedef struct Sub {
     const char *name;
@@ -42,16 +48,24 @@ typedef struct Sub {
 static Tcl_ObjCmdProc SetCmd, FindSetCmd, ParseHeaderCmd, ParseQueryCmd;
 
 static SubProc SetArray, SetCleanup, SetCopy, SetCput, SetCreate, SetDelete,
-    SetDelKey, SetFields, SetFind, SetFreeId, SetGet, SetIsNull, SetKey,
-    SetList, SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut, SetSize,
-    SetSplit, SetTruncate, SetUnique, SetUpdate, SetValue;
+    SetDelKey, SetFind, SetFormat, SetFreeId, SetGet, SetIsNull, SetKey,
+    SetKeys, SetList, SetMerge, SetMove, SetName, SetNothing, SetPrint, SetPut,
+    SetSize, SetSplit, SetStats, SetTruncate, SetUnique, SetUpdate, SetValue,
+    SetValues;
 
+static bool TakeSet(Call *callPtr);
+static bool TakeOption(Call *callPtr);
+static int  WrongWords(const Call *callPtr);
 static int  TakeIndex(Call *callPtr);
 static bool IgnoresCase(const Call *callPtr);
 static int  Find(const Call *callPtr);
+static int  GetAll(Call *callPtr);
+static int  ReturnFields(Call *callPtr, bool areKeys);
 static int  ReturnInt(Call *callPtr, int value);
 static int  ReturnString(Call *callPtr, const char *value);
 
+static bool PutHeader(Ns_Set *setPtr, const char *line, const char *prefix,
+                      Ns_HeaderCaseDisposition disposition);
 static Tcl_Encoding EncodingOf(const char *charset);
 
 /*
@@ -61,40 +75,44 @@ static const Sub subs[] = {
     {"array", SetArray, SET, 0, 0, "setId"},
     {"cleanup", SetCleanup, 0, 0, -1, NULL},
     {"copy", SetCopy, SET, 0, 0, "setId"},
-    {"cput", SetCput, SET, 2, 2, "setId key value"},
+    {"cput", SetCput, SET | CASED, 2, 2, "?-nocase? ?--? setId key value"},
     {"create", SetCreate, 0, 0, -1, NULL},
     {"delete", SetDelete, SET | INDEX, 1, 1, "setId index"},
-    {"delkey", SetDelKey, SET, 1, 1, "setId key"},
-    {"find", SetFind, SET, 1, 1, "setId key"},
+    {"delkey", SetDelKey, SET | CASED, 1, 1, "?-nocase? ?--? setId key"},
+    {"find", SetFind, SET | CASED, 1, 1, "?-nocase? ?--? setId key"},
+    {"format", SetFormat, 0, 0, -1, NULL},
     {"free", SetFreeId, SET, 0, 0, "setId"},
-    {"get", SetGet, SET, 1, 2, "setId key ?dflt?"},
+    {"get", SetGet, SET | CASED | LISTED, 1, 2,
+     "?-all? ?-nocase? ?--? setId key ?dflt?"},
     {"icput", SetCput, SET | NOCASE, 2, 2, "setId key value"},
     {"idelete", SetNothing, SET, 0, -1, NULL},
     {"idelkey", SetDelKey, SET | NOCASE, 1, 1, "setId key"},
     {"ifind", SetFind, SET | NOCASE, 1, 1, "setId key"},
-    {"iget", SetGet, SET | NOCASE, 1, 2, "setId key ?dflt?"},
+    {"iget", SetGet, SET | NOCASE | LISTED, 1, 2,
+     "?-all? ?--? setId key ?dflt?"},
+    {"imerge", SetMerge, SET | NOCASE, 1, 1, "setTo setFrom"},
     {"isnull", SetIsNull, SET | INDEX, 1, 1, "setId index"},
     {"iunique", SetUnique, SET | NOCASE, 1, 1, "setId key"},
+    {"iupdate", SetUpdate, SET | NOCASE, 2, 2, "setId key value"},
     {"key", SetKey, SET | INDEX, 1, 1, "setId index"},
+    {"keys", SetKeys, SET, 0, 1, "setId ?pattern?"},
     {"list", SetList, 0, 0, -1, NULL},
-    {"merge", SetMerge, SET, 1, 1, "setTo setFrom"},
+    {"merge", SetMerge, SET | CASED, 1, 1, "?-nocase? ?--? setTo setFrom"},
     {"move", SetMove, SET, 1, 1, "setTo setFrom"},
     {"name", SetName, SET, 0, 0, "setId"},
     {"new", SetCreate, 0, 0, -1, NULL},
     {"print", SetPrint, SET, 0, 0, "setId"},
     {"purge", SetNothing, SET, 0, -1, NULL},
     {"put", SetPut, SET, 2, 2, "setId key value"},
-    {"size", SetSize, SET, 0, 0, "setId"},
+    {"size", SetSize, SET, 0, 2, "setId ?elements? ?bytes?"},
     {"split", SetSplit, SET, 0, 1, "setId ?splitChar"},
+    {"stats", SetStats, 0, 0, -1, NULL},
     {"truncate", SetTruncate, SET | INDEX, 1, 1, "setId index"},
-    {"unique", SetUnique, SET, 1, 1, "setId key"},
-    {"update", SetUpdate, SET, 2, 2, "setId key value"},
+    {"unique", SetUnique, SET | CASED, 1, 1, "?-nocase? ?--? setId key"},
+    {"update", SetUpdate, SET | CASED, 2, 2, "?-nocase? ?--? setId key value"},
     {"value", SetValue, SET | INDEX, 1, 1, "setId index"},
+    {"values", SetValues, SET, 0, 1, "setId ?pattern?"},
     {NULL, NULL, 0, 0, 0, NULL},
-    /* Of later releases. */
-    {"iupdate", SetUpdate, SET | NOCASE, 2, 2, "setId key value"},
-    {"keys", SetFields, SET, 0, 1, "setId ?pattern?"},
-    {"values", SetFields, SET, 0, 1, "setId ?pattern?"},
     {NULL, NULL, 0, 0, 0, NULL}};
 
 static const NsTclCommand commands[] = {
@@ -120,36 +138,84 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     call.objc = objc - 2;
     call.objv = objv + 2;
     call.subPtr = subPtr;
-    if ((subPtr->flags & SET) != 0) {
-        if (objc < 3) {
-            if (subPtr->proc == SetCopy || subPtr->proc == SetSplit) {
-                Ns_TclPrintfResult(interp,
-                                   "wrong # args: should be \"ns_set %s %s\"",
-                                   subPtr->name, subPtr->usage);
-            } else {
-                Ns_TclPrintfResult(
-                    interp,
-                    "wrong # args: should be \"ns_set %s setId ?args?\"",
-                    subPtr->name);
-            }
-            return TCL_ERROR;
-        }
-        call.setPtr = NsTclSetGet(call.interpPtr, objv[2]);
-        if (call.setPtr == NULL) {
-            return TCL_ERROR;
-        }
-        call.objc--;
-        call.objv++;
-        if (call.objc < subPtr->minWords
-            || (subPtr->maxWords >= 0 && call.objc > subPtr->maxWords)) {
-            return NsTclFail(interp, "wrong # args: should be \"ns_set %s %s\"",
-                             subPtr->name, subPtr->usage);
-        }
+    if ((subPtr->flags & SET) != 0 && !TakeSet(&call)) {
+        return TCL_ERROR;
     }
     if ((subPtr->flags & INDEX) != 0 && TakeIndex(&call) != TCL_OK) {
         return TCL_ERROR;
     }
     return subPtr->proc(&call);
+}
+
+/*
+ * Options and the set, and whether the words behind it are as many as there
+ * must be.
+ */
+static bool
+TakeSet(Call *callPtr)
+{
+    const Sub *subPtr = callPtr->subPtr;
+
+    while (TakeOption(callPtr)) {
+        continue;
+    }
+    if (callPtr->objc < 1) {
+        bool isUsage = subPtr->proc == SetCopy || subPtr->proc == SetSplit
+            || *subPtr->usage == '?';
+
+        Ns_TclPrintfResult(callPtr->interp,
+                           "wrong # args: should be \"ns_set %s %s\"",
+                           subPtr->name,
+                           isUsage ? subPtr->usage : "setId ?args?");
+        return false;
+    }
+    callPtr->setPtr = NsTclSetGet(callPtr->interpPtr, callPtr->objv[0]);
+    if (callPtr->setPtr == NULL) {
+        return false;
+    }
+    callPtr->objc--;
+    callPtr->objv++;
+    return (callPtr->objc >= subPtr->minWords
+            && (subPtr->maxWords < 0 || callPtr->objc <= subPtr->maxWords))
+        || WrongWords(callPtr) == TCL_OK;
+}
+
+/*
+ * False: the next word is not an option of the subcommand.
+ */
+static bool
+TakeOption(Call *callPtr)
+{
+    static const struct {
+        const char *word;
+        unsigned    needed, option;
+    } options[] = {{"-nocase", CASED, NOCASE},
+                   {"-all", LISTED, ALL},
+                   {"--", CASED | LISTED, 0}};
+    const char *word;
+
+    if (callPtr->objc < 1) {
+        return false;
+    }
+    word = Tcl_GetString(callPtr->objv[0]);
+    for (int i = 0; i < Ns_NrElements(options); i++) {
+        if (STREQ(word, options[i].word)
+            && (callPtr->subPtr->flags & options[i].needed) != 0) {
+            callPtr->options |= options[i].option;
+            callPtr->objc--;
+            callPtr->objv++;
+            return options[i].option != 0;
+        }
+    }
+    return false;
+}
+
+static int
+WrongWords(const Call *callPtr)
+{
+    return NsTclFail(callPtr->interp,
+                     "wrong # args: should be \"ns_set %s %s\"",
+                     callPtr->subPtr->name, callPtr->subPtr->usage);
 }
 
 static int
@@ -175,22 +241,31 @@ TakeIndex(Call *callPtr)
 static bool
 IgnoresCase(const Call *callPtr)
 {
-    return (callPtr->subPtr->flags & NOCASE) != 0;
+    return ((callPtr->subPtr->flags | callPtr->options) & NOCASE) != 0;
 }
 
 /* ---- Subcommands: whole sets. ---- */
 
+/*
+ * ns_set create ?-nocase? ?name? ?key value ...?
+ */
 static int
 SetCreate(Call *callPtr)
 {
-    Ns_Set *setPtr = Ns_SetCreate(callPtr->objc > 0
-                                      ? Tcl_GetString(callPtr->objv[0])
-                                      : NULL);
+    Tcl_Obj *const *objv = callPtr->objv;
+    int             objc = callPtr->objc;
+    bool    isNoCase = objc > 0 && STREQ(Tcl_GetString(objv[0]), "-nocase");
+    Ns_Set *setPtr;
 
-    for (int i = 1; i < callPtr->objc; i += 2) {
-        Ns_SetPut(setPtr, Tcl_GetString(callPtr->objv[i]),
-                  i + 1 < callPtr->objc ? Tcl_GetString(callPtr->objv[i + 1])
-                                        : NULL);
+    objc -= isNoCase;
+    objv += isNoCase;
+    setPtr = Ns_SetCreate(objc > 0 ? Tcl_GetString(objv[0]) : NULL);
+    if (isNoCase) {
+        Ns_SetIgnoreCase(setPtr);
+    }
+    for (int i = 1; i < objc; i += 2) {
+        Ns_SetPut(setPtr, Tcl_GetString(objv[i]),
+                  i + 1 < objc ? Tcl_GetString(objv[i + 1]) : NULL);
     }
     return NsTclReturn(callPtr->interp,
                        NsTclSetEnter(callPtr->interpPtr, setPtr, true));
@@ -265,10 +340,78 @@ SetArray(Call *callPtr)
     return NsTclReturn(callPtr->interp, listObj);
 }
 
+/*
+ * ns_set size setId ?elements? ?bytes?: room is made when it is needed.
+ */
 static int
 SetSize(Call *callPtr)
 {
+    Tcl_WideInt room;
+
+    for (int i = 0; i < callPtr->objc; i++) {
+        if (Tcl_GetWideIntFromObj(callPtr->interp, callPtr->objv[i], &room)
+            != TCL_OK) {
+            return TCL_ERROR;
+        }
+    }
     return ReturnInt(callPtr, Ns_SetSize(callPtr->setPtr));
+}
+
+/*
+ * ns_set stats
+ */
+static int
+SetStats(Call *callPtr)
+{
+    static const char *const names[][3] = {
+        {"nr_dynamic", "size_dynamic", "allocated_dynamic"},
+        {"nr_static", "size_static", "allocated_static"}};
+    Tcl_Obj *dictObj = Tcl_NewDictObj();
+
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        NsTclSetStats stats = NsTclSetGetStats(callPtr->interpPtr, i == 0);
+        size_t numbers[] = {stats.nSets, stats.usedBytes, stats.allocatedBytes};
+
+        for (int j = 0; j < Ns_NrElements(numbers); j++) {
+            Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj(names[i][j], -1),
+                           Tcl_NewWideIntObj((Tcl_WideInt) numbers[j]));
+        }
+    }
+    return NsTclReturn(callPtr->interp, dictObj);
+}
+
+/*
+ * ns_set format ?-noname? ?-lead t? ?-separator t? ?--? setId
+ */
+static int
+SetFormat(Call *callPtr)
+{
+    char       *lead = NULL, *separator = NULL;
+    Ns_Set     *setPtr;
+    Ns_DString  ds;
+    Tcl_Obj    *idObj;
+    int         isNameless = 0;
+    Ns_ObjvSpec opts[] = {{"-noname", Ns_ObjvBool, &isNameless, INT2PTR(true)},
+                          {"-lead", Ns_ObjvString, &lead, NULL},
+                          {"-separator", Ns_ObjvString, &separator, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"setId", Ns_ObjvObj, &idObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, args, callPtr->interp, 2, callPtr->objc + 2,
+                     callPtr->objv - 2)
+        != NS_OK) {
+        return TCL_ERROR;
+    }
+    setPtr = NsTclSetGet(callPtr->interpPtr, idObj);
+    if (setPtr == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    Ns_SetFormat(&ds, setPtr, !isNameless, lead == NULL ? "  " : lead,
+                 separator == NULL ? ": " : separator);
+    return NsTclReturnText(callPtr->interp, &ds);
 }
 
 static int
@@ -292,7 +435,11 @@ SetMerge(Call *callPtr)
     if (fromPtr == NULL) {
         return TCL_ERROR;
     }
-    Ns_SetMerge(callPtr->setPtr, fromPtr);
+    if (IgnoresCase(callPtr)) {
+        Ns_SetIMerge(callPtr->setPtr, fromPtr);
+    } else {
+        Ns_SetMerge(callPtr->setPtr, fromPtr);
+    }
     return NsTclReturn(callPtr->interp, callPtr->objv[-1]);
 }
 
@@ -313,11 +460,14 @@ SetMove(Call *callPtr)
 static int
 SetGet(Call *callPtr)
 {
-    const char *key = Tcl_GetString(callPtr->objv[0]);
-    const char *value = IgnoresCase(callPtr)
-        ? Ns_SetIGet(callPtr->setPtr, key)
-        : Ns_SetGet(callPtr->setPtr, key);
+    const char *value;
+    int         i;
 
+    if ((callPtr->options & ALL) != 0) {
+        return GetAll(callPtr);
+    }
+    i = Find(callPtr);
+    value = i < 0 ? NULL : Ns_SetValue(callPtr->setPtr, i);
     if (value == NULL || *value == '\0') {
         if (callPtr->objc > 1) {
             Tcl_SetObjResult(callPtr->interp, callPtr->objv[1]);
@@ -325,6 +475,34 @@ SetGet(Call *callPtr)
         return TCL_OK;
     }
     return ReturnString(callPtr, value);
+}
+
+/*
+ * A list of the values of all fields with the key; the default if there are
+ * none.
+ */
+static int
+GetAll(Call *callPtr)
+{
+    const char *key = Tcl_GetString(callPtr->objv[0]), *value;
+    Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
+    int         n = 0;
+
+    for (int i = -1;
+         (i = NsSetNext(callPtr->setPtr, i + 1, key, IgnoresCase(callPtr)))
+         >= 0;
+         n++) {
+        value = Ns_SetValue(callPtr->setPtr, i);
+        Tcl_ListObjAppendElement(NULL, listObj,
+                                 Tcl_NewStringObj(value == NULL ? "" : value,
+                                                  -1));
+    }
+    Tcl_SetObjResult(callPtr->interp,
+                     n == 0 && callPtr->objc > 1 ? callPtr->objv[1] : listObj);
+    if (n == 0 && callPtr->objc > 1) {
+        Tcl_DecrRefCount(listObj);
+    }
+    return TCL_OK;
 }
 
 static int
@@ -352,17 +530,16 @@ SetUnique(Call *callPtr)
                                           : Ns_SetUnique(callPtr->setPtr, key));
 }
 
+/*
+ * 1 if there was a field with the key.
+ */
 static int
 SetDelKey(Call *callPtr)
 {
-    const char *key = Tcl_GetString(callPtr->objv[0]);
+    int i = Find(callPtr);
 
-    if (IgnoresCase(callPtr)) {
-        Ns_SetIDeleteKey(callPtr->setPtr, key);
-    } else {
-        Ns_SetDeleteKey(callPtr->setPtr, key);
-    }
-    return TCL_OK;
+    Ns_SetDelete(callPtr->setPtr, i);
+    return ReturnInt(callPtr, i >= 0);
 }
 
 static int
@@ -384,40 +561,47 @@ SetCput(Call *callPtr)
 static int
 SetUpdate(Call *callPtr)
 {
-    const char *key = Tcl_GetString(callPtr->objv[0]);
-    const char *value = Tcl_GetString(callPtr->objv[1]);
+    int i = Find(callPtr);
 
-    if (IgnoresCase(callPtr)) {
-        Ns_SetIUpdate(callPtr->setPtr, key, value);
-        return ReturnInt(callPtr, Find(callPtr));
+    if (i < 0) {
+        return SetPut(callPtr);
     }
-    Ns_SetUpdate(callPtr->setPtr, key, value);
-    return ReturnInt(callPtr, Ns_SetLast(callPtr->setPtr));
+    Ns_SetPutValue(callPtr->setPtr, i, Tcl_GetString(callPtr->objv[1]));
+    return ReturnInt(callPtr, i);
+}
+
+static int
+SetKeys(Call *callPtr)
+{
+    return ReturnFields(callPtr, true);
+}
+
+static int
+SetValues(Call *callPtr)
+{
+    return ReturnFields(callPtr, false);
 }
 
 /*
- * Keys or values of the fields whose key matches the pattern.
+ * All keys, or all values; with a pattern those that match it.
  */
 static int
-SetFields(Call *callPtr)
+ReturnFields(Call *callPtr, bool areKeys)
 {
     const char *pattern = (callPtr->objc > 0)
         ? Tcl_GetString(callPtr->objv[0])
         : NULL;
-    bool        areKeys = STREQ(callPtr->subPtr->name, "keys");
+    int         isNoCase = areKeys && NsSetIgnoresCase(callPtr->setPtr);
     Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
 
     for (int i = 0; i < Ns_SetSize(callPtr->setPtr); i++) {
-        const char *key = Ns_SetKey(callPtr->setPtr, i);
-        const char *value = Ns_SetValue(callPtr->setPtr, i);
+        const char *text = areKeys ? Ns_SetKey(callPtr->setPtr, i)
+                                   : Ns_SetValue(callPtr->setPtr, i);
 
-        if (pattern == NULL || Tcl_StringMatch(key, pattern)) {
-            Tcl_ListObjAppendElement(NULL, listObj,
-                                     Tcl_NewStringObj(areKeys ? key
-                                                          : value != NULL
-                                                          ? value
-                                                          : "",
-                                                      -1));
+        text = text == NULL ? "" : text;
+        if (pattern == NULL
+            || Tcl_StringCaseMatch(text, pattern, isNoCase) != 0) {
+            Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(text, -1));
         }
     }
     return NsTclReturn(callPtr->interp, listObj);
@@ -500,18 +684,28 @@ FindSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     return TCL_OK;
 }
 
+/*
+ * ns_parseheader ?-prefix prefix? set header ?tolower|toupper|preserve?
+ */
 static int
 ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
     Ns_HeaderCaseDisposition disposition = ToLower;
     Ns_Set                  *setPtr;
+    const char              *prefix = NULL;
+    char                    *line;
 
+    if (objc > 2 && STREQ(Tcl_GetString(objv[1]), "-prefix")) {
+        prefix = Tcl_GetString(objv[2]);
+        objc -= 2;
+        objv += 2;
+    }
     if (objc != 3 && objc != 4) {
-        Ns_TclPrintfResult(
-            interp,
-            "wrong # of args: should be "
-            "\"ns_parseheader set header ?tolower|toupper|preserve?\"");
+        Ns_TclPrintfResult(interp,
+                           "wrong # of args: should be \"ns_parseheader "
+                           "?-prefix prefix? set header "
+                           "?tolower|toupper|preserve?\"");
         return TCL_ERROR;
     }
     setPtr = NsTclSetGet(clientData, objv[1]);
@@ -532,10 +726,38 @@ ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                              name);
         }
     }
-    if (Ns_ParseHeader(setPtr, Tcl_GetString(objv[2]), disposition) != NS_OK) {
-        return NsTclFail(interp, "invalid header:  %s", Tcl_GetString(objv[2]));
+    line = Tcl_GetString(objv[2]);
+    if (!PutHeader(setPtr, line, prefix, disposition)) {
+        return NsTclFail(interp, "invalid header: %s", line);
     }
-    return TCL_OK;
+    return NsTclReturn(interp, Tcl_NewIntObj(Ns_SetLast(setPtr)));
+}
+
+/*
+ * A line that continues a field gets no prefix.
+ */
+static bool
+PutHeader(Ns_Set *setPtr, const char *line, const char *prefix,
+          Ns_HeaderCaseDisposition disposition)
+{
+    Ns_Set    *fieldPtr;
+    Ns_DString name;
+    bool       isParsed;
+
+    if (prefix == NULL || NsIsSpace(*line)) {
+        return Ns_ParseHeader(setPtr, line, disposition) == NS_OK;
+    }
+    fieldPtr = Ns_SetCreate(NULL);
+    isParsed = Ns_ParseHeader(fieldPtr, line, disposition) == NS_OK;
+    if (isParsed) {
+        Ns_DStringInit(&name);
+        Ns_DStringVarAppend(&name, prefix, Ns_SetKey(fieldPtr, 0),
+                            (char *) NULL);
+        Ns_SetPut(setPtr, Ns_DStringValue(&name), Ns_SetValue(fieldPtr, 0));
+        Ns_DStringFree(&name);
+    }
+    Ns_SetFree(fieldPtr);
+    return isParsed;
 }
 
 static int

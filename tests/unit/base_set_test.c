@@ -143,15 +143,15 @@ unique_means_at_most_one(void **state)
 }
 
 static void
-update_moves_the_first_match_to_the_end(void **state)
+update_changes_the_first_match_in_place(void **state)
 {
     Fill(*state);
     Ns_SetUpdate(*state, "a", "new");
-    assert_string_equal(Text(*state), "B=2 b=3 a= a=new");
+    assert_string_equal(Text(*state), "a=new B=2 b=3 a=");
     Ns_SetIUpdate(*state, "b", "new");
-    assert_string_equal(Text(*state), "b=3 a= a=new b=new");
+    assert_string_equal(Text(*state), "a=new B=new b=3 a=");
     Ns_SetUpdate(*state, "c", "4");
-    assert_string_equal(Text(*state), "b=3 a= a=new b=new c=4");
+    assert_string_equal(Text(*state), "a=new B=new b=3 a= c=4");
 }
 
 static void
@@ -296,7 +296,7 @@ main(void)
         ON_BOTH(find_returns_the_first_match_or_nothing),
         ON_BOTH(an_absent_or_empty_value_gives_the_default),
         ON_BOTH(unique_means_at_most_one),
-        ON_BOTH(update_moves_the_first_match_to_the_end),
+        ON_BOTH(update_changes_the_first_match_in_place),
         ON_BOTH(a_value_of_the_set_itself_can_be_stored_again),
         ON_BOTH(values_are_replaced_by_index),
         ON_BOTH(fields_are_deleted_by_index_or_first_match),
