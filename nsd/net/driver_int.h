@@ -64,8 +64,8 @@ struct NsSock {
     NsMessage   *messagePtr; /* Being received, or NULL. */
     NsWriterJob *jobPtr;     /* Queued output of this request. */
     int64_t      nBytes;     /* Sent or queued for this request. */
-    NsHeld      *heldPtr;    /* See NsSockHold; or NULL. */
-    int64_t      heldBytes;
+    NsReceipt   *receiptPtr; /* See NsSockHold; or NULL. */
+    int64_t      receiptBytes;
     void       **sls;        /* Socket-local storage. */
     char        *clientData; /* For `ns_writer list`. */
     NsSockNotes  notes;      /* Of the request being answered. */

@@ -101,7 +101,7 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     NsAssert(threadPtr->nSockets > 0);
     NsSockAssertMine(threadPtr, sockPtr);
-    NsAssert(sockPtr->jobPtr == NULL && sockPtr->heldPtr == NULL);
+    NsAssert(sockPtr->jobPtr == NULL && sockPtr->receiptPtr == NULL);
     NsWheelCancel(&threadPtr->loop.wheel, &sockPtr->wheelEntry);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsSockDropRequest(sockPtr);

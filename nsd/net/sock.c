@@ -37,8 +37,11 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
         return NS_ERROR;
     }
     if (sockPtr->jobPtr == NULL) {
-        if (unlikely(sockPtr->heldPtr != NULL)) {
-            NsHeldPrepare(sockPtr->heldPtr);
+        NsReceipt *receiptPtr = sockPtr->receiptPtr;
+
+        if (unlikely(receiptPtr != NULL)) {
+            /* Nobody else has it. */
+            (void) NsReceiptBegin(receiptPtr);
         }
         n = SendPieces(sockPtr, pieces, nPieces, 0u);
         NsAssert(n < 0 || (size_t) n <= total);
@@ -49,7 +52,9 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
             NsPiecesRelease(pieces, nPieces);
             return n < 0 ? NS_ERROR : NS_OK;
         }
-        NsHeldForget(sockPtr->heldPtr);
+        if (unlikely(receiptPtr != NULL)) {
+            NsReceiptPause(receiptPtr);
+        }
         if (sockPtr->drvPtr->settings.nWriters == 0 && MayWait(sockPtr)) {
             return SendWaiting(sockPtr, pieces, nPieces, (size_t) n);
         }
@@ -82,14 +87,14 @@ NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 }
 
 void
-NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes)
+NsSockHold(NsSock *sockPtr, NsReceipt *receiptPtr, int64_t bytes)
 {
-    NsAssert(sockPtr->heldPtr == NULL);
-    sockPtr->heldPtr = heldPtr;
-    sockPtr->heldBytes = bytes;
+    NsAssert(sockPtr->receiptPtr == NULL);
+    sockPtr->receiptPtr = receiptPtr;
+    sockPtr->receiptBytes = bytes;
 }
 
-NsDelivery *
+NsReceipt *
 NsSockFollow(NsSock *sockPtr)
 {
     NsAssert(sockPtr->jobPtr != NULL);

@@ -12,7 +12,7 @@
 #define NSD_NET_SOCK_H
 
 #include "nsdriver.h"
-#include "net/delivery.h"
+#include "log/stream/receipt.h"
 #include "net/message.h"
 #include "net/rate.h"
 
@@ -56,17 +56,17 @@ Ns_ReturnCode NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
 void NsSockFinish(NsSock *sockPtr, bool keep);
 
 /*
- * Before anything is sent: these log records of a reply of that many bytes are
- * put when it has been sent or given up, with the number of bytes that were
- * sent.  They are prepared before the last bytes leave.  NULL: nothing logs.
+ * Before anything is sent: a receipt that was left, of a reply of that many
+ * bytes.  Its records are put when the reply has been sent or given up, with
+ * the number of bytes that were sent.
  */
-void NsSockHold(NsSock *sockPtr, NsHeld *heldPtr, int64_t bytes);
+void NsSockHold(NsSock *sockPtr, NsReceipt *receiptPtr, int64_t bytes);
 
 /*
  * When output is queued, before NsSockFinish: the log records of the reply will
- * come by NsDeliveryLeave.
+ * come by NsReceiptLeave.
  */
-NsDelivery *NsSockFollow(NsSock *sockPtr);
+NsReceipt *NsSockFollow(NsSock *sockPtr);
 
 /*
  * Take the descriptor out of the server's hands, in blocking mode; queued

@@ -20,9 +20,10 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
 
     NsSockAssertHandedOver(sockPtr);
     NsAssert(sockPtr->jobPtr == NULL);
-    if (sockPtr->heldPtr != NULL) {
-        NsHeldPut(sockPtr->heldPtr, sockPtr->heldBytes - sockPtr->nBytes);
-        sockPtr->heldPtr = NULL;
+    if (sockPtr->receiptPtr != NULL) {
+        (void) NsReceiptEnd(sockPtr->receiptPtr,
+                            sockPtr->receiptBytes - sockPtr->nBytes);
+        sockPtr->receiptPtr = NULL;
     }
     sockPtr->nBytes = 0;
     if (sockPtr->clientData != NULL) {

@@ -11,7 +11,6 @@
  */
 
 #include "net/writer.h"
-#include "net/delivery.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
 #include "net/writer_check.h"
@@ -124,9 +123,11 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         }
         return NS_ERROR;
     }
-    if (sockPtr->heldPtr != NULL) {
-        NsDeliveryGive(jobPtr->deliveryPtr, sockPtr->heldPtr);
-        sockPtr->heldPtr = NULL;
+    if (sockPtr->receiptPtr != NULL) {
+        /* Nothing was queued before. */
+        NsReceiptDestroy(&jobPtr->receiptPtr);
+        jobPtr->receiptPtr = sockPtr->receiptPtr;
+        sockPtr->receiptPtr = NULL;
     }
     Ns_MutexLock(&jobPtr->writerPtr->lock);
     NsAssert(!jobPtr->isFinished);
@@ -135,17 +136,17 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     atomic_fetch_add_explicit(&jobPtr->appended, added.bytes,
                               memory_order_relaxed);
     NsOutputMove(&jobPtr->incoming, &added);
-    NsDeliveryMore(jobPtr->deliveryPtr);
+    NsReceiptMore(jobPtr->receiptPtr);
     Ns_MutexUnlock(&jobPtr->writerPtr->lock);
     Post(jobPtr);
     return NS_OK;
 }
 
-NsDelivery *
+NsReceipt *
 NsWriterFollow(NsSock *sockPtr)
 {
-    NsDeliveryFollow(sockPtr->jobPtr->deliveryPtr);
-    return sockPtr->jobPtr->deliveryPtr;
+    NsReceiptFollow(sockPtr->jobPtr->receiptPtr);
+    return sockPtr->jobPtr->receiptPtr;
 }
 
 void
@@ -186,7 +187,7 @@ NsWriterDrain(NsSock *sockPtr)
     Ns_MutexUnlock(&writerPtr->lock);
 
     isGone = atomic_load(&jobPtr->isGone);
-    NsDeliveryDestroy(&jobPtr->deliveryPtr);
+    NsReceiptDestroy(&jobPtr->receiptPtr);
     FreeJob(jobPtr);
     return isGone ? NS_ERROR : NS_OK;
 }
@@ -259,7 +260,7 @@ CreateJob(NsSock *sockPtr)
     NsWriter *writerPtr = drvPtr->writers[turn % (unsigned) drvPtr->nWriters];
 
     jobPtr->sockPtr = sockPtr;
-    jobPtr->deliveryPtr = NsDeliveryCreate();
+    jobPtr->receiptPtr = NsReceiptCreate();
     jobPtr->writerPtr = writerPtr;
     /* The thread that answers may have begun to send. */
     jobPtr->nRefused = RECORD;
@@ -419,7 +420,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
     }
     mayBeAll = jobPtr->output.bytes <= (int64_t) PORTION;
     if (jobPtr->output.bytes > 0 && mayBeAll
-        && !NsDeliveryBegin(jobPtr->deliveryPtr)) {
+        && !NsReceiptBegin(jobPtr->receiptPtr)) {
         MakeReady(jobPtr);
         return;
     }
@@ -427,7 +428,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
         sent = SendPortion(jobPtr);
         NsAssert(sent <= jobPtr->output.bytes);
         if (mayBeAll && sent < jobPtr->output.bytes) {
-            NsDeliveryPause(jobPtr->deliveryPtr);
+            NsReceiptPause(jobPtr->receiptPtr);
         }
         if (sent < 0) {
             GiveUp(jobPtr, NULL);
@@ -585,17 +586,17 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
     if (jobPtr->isReady) {
         return;
     }
-    if (jobPtr->sawEnd && jobPtr->deliveryPtr != NULL) {
-        if (!NsDeliveryEnd(jobPtr->deliveryPtr, Missing(jobPtr))) {
+    if (jobPtr->sawEnd && jobPtr->receiptPtr != NULL) {
+        if (!NsReceiptEnd(jobPtr->receiptPtr, Missing(jobPtr))) {
             MakeReady(jobPtr);
             return;
         }
-        jobPtr->deliveryPtr = NULL;
+        jobPtr->receiptPtr = NULL;
     }
     Ns_MutexLock(&writerPtr->lock);
     if (!jobPtr->isFinished && jobPtr->incoming.firstPtr == NULL
         && !atomic_load_explicit(&jobPtr->isGone, memory_order_relaxed)) {
-        NsDeliverySent(jobPtr->deliveryPtr);
+        NsReceiptSent(jobPtr->receiptPtr);
     }
     if (!jobPtr->isFinished || jobPtr->incoming.firstPtr != NULL
         || atomic_load(&jobPtr->isPosted)) {
@@ -622,7 +623,7 @@ EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr)
         sockPtr->isBroken = true;
     }
     keep = jobPtr->keep;
-    NsAssert(jobPtr->deliveryPtr == NULL);
+    NsAssert(jobPtr->receiptPtr == NULL);
     FreeJob(jobPtr);
     NsSockGiveBack(sockPtr, keep);
 }

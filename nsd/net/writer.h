@@ -17,7 +17,7 @@ void          NsWriterSetRate(NsWriterJob *jobPtr, int64_t bytesPerSecond);
 Ns_ReturnCode NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces,
                              int nPieces, size_t skip);
 void          NsWriterFinish(NsSock *sockPtr, bool keep);
-NsDelivery   *NsWriterFollow(NsSock *sockPtr); /* See delivery.h. */
+NsReceipt    *NsWriterFollow(NsSock *sockPtr); /* See receipt.h. */
 
 /*
  * Wait until all is sent; NS_ERROR when the client is gone.  The socket has no

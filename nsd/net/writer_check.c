@@ -29,7 +29,7 @@ NsWriterCheckJobLocked(const NsWriterJob *jobPtr)
     }
     NsAssert(!jobPtr->sawEnd || (jobPtr->isFinished && !jobPtr->isDraining));
     NsAssert(!jobPtr->sawEnd || jobPtr->incoming.bytes == 0);
-    NsAssert(jobPtr->deliveryPtr != NULL || jobPtr->sawEnd);
+    NsAssert(jobPtr->receiptPtr != NULL || jobPtr->sawEnd);
 }
 
 void

@@ -26,8 +26,8 @@ struct NsWriterJob {
     const char *pool;                   /* Constant. */
     NsRate     *rates[NS_WRITER_RATES]; /* Constant; NULL: none. */
     char       *clientData;             /* Constant. */
-    NsDelivery *deliveryPtr; /* Constant until sawEnd; then the writer
-                              * thread's, NULL when it has ended. */
+    NsReceipt  *receiptPtr; /* Constant until sawEnd; then the writer
+                             * thread's, NULL when it has ended. */
 
     /* The thread that answers, until it has finished. */
     NsOutputStore store;

@@ -22,7 +22,7 @@ typedef struct NsConnRare {
     Tcl_DString    sockContent; /* Result of Ns_ConnSockContent. */
     bool           hasSockContent;
     bool           isSocketTaken; /* By NsConnTakeSocket. */
-    NsDelivery    *deliveryPtr;   /* A writer thread sends the reply. */
+    NsReceipt     *receiptPtr;    /* A writer thread sends the reply. */
 } NsConnRare;
 
 /*

@@ -434,6 +434,7 @@ Send(const Direct *directPtr)
     int                   status = directPtr->status, nPieces = 1;
     int64_t       bodyBytes = status == 304 ? 0 : filePtr->state.bytes, bytes;
     bool          keep, isLong;
+    NsReceipt    *receiptPtr = NULL;
     Ns_ReturnCode result;
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
@@ -463,11 +464,13 @@ Send(const Direct *directPtr)
     bytes = bodyBytes + (int64_t) pieces[0].length;
     isLong = bytes > WHOLE_BYTES;
     if (unlikely(isLong)) {
-        NsHeldCollect();
+        receiptPtr = NsReceiptCreate();
+        NsReceiptCollect(receiptPtr);
     }
     Account(directPtr, status, bytes);
     if (unlikely(isLong)) {
-        NsSockHold(sockPtr, NsHeldTake(), bytes);
+        NsReceiptLeave(receiptPtr);
+        NsSockHold(sockPtr, receiptPtr, bytes);
     }
 
     NsSockSetNotes(sockPtr,

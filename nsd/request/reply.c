@@ -377,7 +377,7 @@ Account(NsConn *connPtr)
     }
     if (NsSockIsQueued(connPtr->sockPtr)) {
         connPtr->pub.flags |= NS_CONN_SENT_VIA_WRITER;
-        NsConnGetRare(connPtr)->deliveryPtr = NsSockFollow(connPtr->sockPtr);
+        NsConnGetRare(connPtr)->receiptPtr = NsSockFollow(connPtr->sockPtr);
         if (connPtr->work.poolPtr != NULL) {
             NsPoolCountSpool(connPtr->work.poolPtr);
         }

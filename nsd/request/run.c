@@ -196,18 +196,18 @@ ReturnPage(NsConn *connPtr, int status)
 static void
 EndLog(NsConn *connPtr)
 {
-    NsDelivery *deliveryPtr = connPtr->rarePtr == NULL
+    NsReceipt *receiptPtr = connPtr->rarePtr == NULL
         ? NULL
-        : connPtr->rarePtr->deliveryPtr;
+        : connPtr->rarePtr->receiptPtr;
 
     NsConnCheck(connPtr);
-    if (deliveryPtr != NULL) {
-        NsHeldCollect();
+    if (receiptPtr != NULL) {
+        NsReceiptCollect(receiptPtr);
     }
     Trace(connPtr);
     EndUnit(connPtr);
-    if (deliveryPtr != NULL) {
-        NsDeliveryLeave(deliveryPtr, NsHeldTake());
+    if (receiptPtr != NULL) {
+        NsReceiptLeave(receiptPtr);
     }
 }
 

@@ -1,16 +1,16 @@
 /*
  * net_check_test.c --
  *
- *      What messages, sockets, wheels, deliveries and writer jobs assert: each
+ *      What messages, sockets, wheels, receipts and writer jobs assert: each
  *      member that is wrong ends the process.
  *
  *      1. messages    3. wheels        5. writer jobs
- *      2. sockets     4. deliveries
+ *      2. sockets     4. receipts
  */
 
+#include "log/stream/receipt.h"
 #include "unit.h"
 #include "aborts.h"
-#include "net/delivery.h"
 #include "net/sockstate.h"
 #include "net/writer_check.h"
 #include "base/lock.h"
@@ -263,25 +263,36 @@ a_wrong_wheel_ends_the_process(void **state)
 }
 
 static void
-GiveTwice(void)
+LeaveUncollected(void)
 {
-    NsDelivery *deliveryPtr = NsDeliveryCreate();
-
-    NsDeliveryGive(deliveryPtr, (NsHeld *) &sock);
-    NsDeliveryGive(deliveryPtr, (NsHeld *) &sock);
+    NsReceiptLeave(NsReceiptCreate());
 }
 
 static void
-GiveNothing(void)
+LeaveTwice(void)
 {
-    NsDeliveryGive(NsDeliveryCreate(), NULL);
+    NsReceipt *receiptPtr = NsReceiptCreate();
+
+    NsReceiptCollect(receiptPtr);
+    NsReceiptLeave(receiptPtr);
+    NsReceiptLeave(receiptPtr);
 }
 
 static void
-the_records_of_a_delivery_are_given_once(void **state)
+DestroyFollowed(void)
 {
-    assert_true(Aborts(GiveTwice));
-    assert_true(Aborts(GiveNothing));
+    NsReceipt *receiptPtr = NsReceiptCreate();
+
+    NsReceiptFollow(receiptPtr);
+    NsReceiptDestroy(&receiptPtr);
+}
+
+static void
+a_receipt_is_left_once_and_not_freed_before(void **state)
+{
+    assert_true(Aborts(LeaveUncollected));
+    assert_true(Aborts(LeaveTwice));
+    assert_true(Aborts(DestroyFollowed));
 }
 
 /*
@@ -298,7 +309,7 @@ MakeJob(void)
     job = (NsWriterJob){.writerPtr = &writer};
     job.output = (NsOutput){.firstPtr = (NsOutputNode *) &job, .bytes = 1};
     job.incoming = (NsOutput){.firstPtr = (NsOutputNode *) &job, .bytes = 3};
-    job.deliveryPtr = (NsDelivery *) &job;
+    job.receiptPtr = (NsReceipt *) &job;
     job.isReady = true;
     atomic_init(&job.appended, 6);
     atomic_init(&job.sent, 2);
@@ -319,7 +330,7 @@ MakeJob(void)
 JOB_FAULT(WholeJob, (void) 0)
 JOB_FAULT(JobThatIsGone, atomic_store(&job.isGone, true);
           atomic_store(&job.remaining, 0))
-JOB_FAULT(EndedJob, job.sawEnd = job.isFinished = true; job.deliveryPtr = NULL;
+JOB_FAULT(EndedJob, job.sawEnd = job.isFinished = true; job.receiptPtr = NULL;
           job.output.bytes = 4; job.incoming = (NsOutput){.bytes = 0})
 JOB_FAULT(BytesWithoutPieces, job.output.firstPtr = NULL)
 JOB_FAULT(PiecesWithoutBytes, job.incoming.bytes = 0;
@@ -331,7 +342,7 @@ JOB_FAULT(EndBeforeTheEnd, job.sawEnd = true)
 JOB_FAULT(EndAtADrain, job.sawEnd = job.isFinished = job.isDraining = true;
           job.output.bytes = 4; job.incoming = (NsOutput){.bytes = 0})
 JOB_FAULT(MoreAfterTheEnd, job.sawEnd = job.isFinished = true)
-JOB_FAULT(NobodyLogs, job.deliveryPtr = NULL)
+JOB_FAULT(NobodyLogs, job.receiptPtr = NULL)
 JOB_FAULT(NobodyComesBack, job.isReady = false)
 
 static void
@@ -365,7 +376,7 @@ main(void)
             what_is_changed_after_its_release_is_found_when_taken_again),
         cmocka_unit_test(a_socket_is_touched_by_its_owner_alone),
         cmocka_unit_test(a_wrong_wheel_ends_the_process),
-        cmocka_unit_test(the_records_of_a_delivery_are_given_once),
+        cmocka_unit_test(a_receipt_is_left_once_and_not_freed_before),
         cmocka_unit_test(
             the_counts_of_a_writer_job_agree_and_somebody_comes_back_to_it),
     };

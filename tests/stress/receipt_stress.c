@@ -1,16 +1,16 @@
 /*
- * delivery_stress.c --
+ * receipt_stress.c --
  *
  *      Pairs of threads, one that answers and one that sends, change hands over
  *      the log record of each reply at any moment.  In the end each record must
  *      be in the file once, with the bytes that were sent.
  *
- *      delivery_stress ?PAIRS REPLIES?
+ *      receipt_stress ?PAIRS REPLIES?
  */
 
 #include "base/lock.h"
 #include "log/init.h"
-#include "net/delivery.h"
+#include "log/stream/receipt.h"
 #include "ns.h"
 
 #define MAX_PAIRS   8
@@ -31,21 +31,21 @@ typedef struct Pair {
     int64_t *total;   /* Bytes of each reply; the answerer's. */
     int64_t *missing; /* Those not sent; the sender's. */
 
-    Ns_Mutex    lock;        /* Guards the rest. */
-    NsDelivery *deliveryPtr; /* Of the reply under way. */
-    int         nWaiting;    /* Pieces. */
-    bool        isFinished;
-    bool        isDone; /* There is no further reply. */
+    Ns_Mutex   lock;       /* Guards the rest. */
+    NsReceipt *receiptPtr; /* Of the reply under way. */
+    int        nWaiting;   /* Pieces. */
+    bool       isFinished;
+    bool       isDone; /* There is no further reply. */
 } Pair;
 
 static int          nPairs = 3;
 static int          nReplies = 30000;
-static char         directory[] = "/tmp/delivery_stress.XXXXXX";
+static char         directory[] = "/tmp/receipt_stress.XXXXXX";
 static Ns_LogStream stream;
 
 static Ns_ThreadProc Answer, Send;
-static void SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
-                      uint32_t *seedPtr);
+static void     SendReply(Pair *pairPtr, NsReceipt *receiptPtr, uint32_t number,
+                          uint32_t *seedPtr);
 static uint32_t Dice(uint32_t *seedPtr);
 static bool     Check(const char *file, Pair *pairs);
 
@@ -72,34 +72,34 @@ Answer(void *arg)
         int    nPieces = 1 + (int) (Dice(&seed) % MAX_PIECES);
         Record record = {pairPtr->index, (uint32_t) i, nPieces * PIECE_BYTES};
         struct iovec piece = {&record, sizeof(record)};
-        NsDelivery  *deliveryPtr = NsDeliveryCreate();
+        NsReceipt   *receiptPtr = NsReceiptCreate();
 
         pairPtr->total[i] = record.bytesSent;
         for (int k = 0; k < nPieces; k++) {
             (void) Ns_LogStreamPrepare(stream, Notice, &piece, 1);
             Ns_MutexLock(&pairPtr->lock);
-            pairPtr->deliveryPtr = deliveryPtr;
+            pairPtr->receiptPtr = receiptPtr;
             pairPtr->nWaiting++;
-            NsDeliveryMore(deliveryPtr);
+            NsReceiptMore(receiptPtr);
             Ns_MutexUnlock(&pairPtr->lock);
             if (Dice(&seed) % 4 == 0) {
                 Ns_ThreadYield();
             }
         }
-        NsDeliveryFollow(deliveryPtr);
+        NsReceiptFollow(receiptPtr);
         Ns_MutexLock(&pairPtr->lock);
         pairPtr->isFinished = true;
         Ns_MutexUnlock(&pairPtr->lock);
         if (Dice(&seed) % 2 == 0) {
             Ns_ThreadYield();
         }
-        NsHeldCollect();
+        NsReceiptCollect(receiptPtr);
         (void) Ns_LogStreamPut(stream, Notice, &piece, 1);
-        NsDeliveryLeave(deliveryPtr, NsHeldTake());
+        NsReceiptLeave(receiptPtr);
 
         for (bool isSent = false; !isSent;) {
             Ns_MutexLock(&pairPtr->lock);
-            isSent = pairPtr->deliveryPtr == NULL;
+            isSent = pairPtr->receiptPtr == NULL;
             Ns_MutexUnlock(&pairPtr->lock);
             if (!isSent) {
                 Ns_ThreadYield();
@@ -119,14 +119,14 @@ Send(void *arg)
     bool     isDone = false;
 
     while (!isDone) {
-        NsDelivery *deliveryPtr;
+        NsReceipt *receiptPtr;
 
         Ns_MutexLock(&pairPtr->lock);
-        deliveryPtr = pairPtr->deliveryPtr;
+        receiptPtr = pairPtr->receiptPtr;
         isDone = pairPtr->isDone;
         Ns_MutexUnlock(&pairPtr->lock);
-        if (deliveryPtr != NULL) {
-            SendReply(pairPtr, deliveryPtr, number++, &seed);
+        if (receiptPtr != NULL) {
+            SendReply(pairPtr, receiptPtr, number++, &seed);
         } else {
             Ns_ThreadYield();
         }
@@ -138,7 +138,7 @@ Send(void *arg)
  * clients break off.
  */
 static void
-SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
+SendReply(Pair *pairPtr, NsReceipt *receiptPtr, uint32_t number,
           uint32_t *seedPtr)
 {
     int  nPieces = 0, nSent = 0;
@@ -151,7 +151,7 @@ SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
         isFinished = pairPtr->isFinished;
         Ns_MutexUnlock(&pairPtr->lock);
         if (!isGone && nSent < nPieces) {
-            if (!NsDeliveryBegin(deliveryPtr)) {
+            if (!NsReceiptBegin(receiptPtr)) {
                 continue;
             }
             isGone = Dice(seedPtr) % 16 == 0;
@@ -159,7 +159,7 @@ SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
                 ? 0
                 : 1 + (int) (Dice(seedPtr) % (unsigned) (nPieces - nSent));
             if (isGone || nSent < nPieces) {
-                NsDeliveryPause(deliveryPtr);
+                NsReceiptPause(receiptPtr);
             }
         }
         if (!isGone && nSent < nPieces) {
@@ -168,20 +168,20 @@ SendReply(Pair *pairPtr, NsDelivery *deliveryPtr, uint32_t number,
         if (!isFinished) {
             Ns_MutexLock(&pairPtr->lock);
             if (pairPtr->nWaiting == 0 && !pairPtr->isFinished && !isGone) {
-                NsDeliverySent(deliveryPtr);
+                NsReceiptSent(receiptPtr);
             }
             Ns_MutexUnlock(&pairPtr->lock);
             Ns_ThreadYield();
             continue;
         }
         pairPtr->missing[number] = (nPieces - nSent) * PIECE_BYTES;
-        if (NsDeliveryEnd(deliveryPtr, pairPtr->missing[number])) {
+        if (NsReceiptEnd(receiptPtr, pairPtr->missing[number])) {
             break;
         }
     }
     Ns_MutexLock(&pairPtr->lock);
     pairPtr->isFinished = false;
-    pairPtr->deliveryPtr = NULL;
+    pairPtr->receiptPtr = NULL;
     Ns_MutexUnlock(&pairPtr->lock);
 }
 
@@ -194,7 +194,7 @@ Dice(uint32_t *seedPtr)
 
 /*
  * One that broke off in the last portion may count as sent, see
- * NsDeliveryLeave.
+ * NsReceiptLeave.
  */
 static bool
 Check(const char *file, Pair *pairs)
