@@ -145,6 +145,8 @@ Destroy(NsBacklog **backlogPtrPtr)
 {
     NsBacklog *backlogPtr = *backlogPtrPtr;
 
+    NsAssert(backlogPtr->isReleased);
+    NsAssert(!backlogPtr->isQueued && !backlogPtr->isInWork);
     Ns_MutexDestroy(&backlogPtr->lock);
     ns_free(backlogPtr->file);
     ns_free(backlogPtr);
@@ -165,6 +167,7 @@ NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd)
     Ns_DString  name;
     int         request;
 
+    NsAssertLocked(&backlogPtr->lock);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         return;
     }
@@ -188,12 +191,14 @@ NsBacklogEnd(NsBacklog *backlogPtr, const char *file, int fd)
 {
     struct stat st;
 
+    NsAssertLocked(&backlogPtr->lock);
     ns_free(backlogPtr->file);
     backlogPtr->file = ns_strdup(file);
     backlogPtr->inode = fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
     Ns_MutexUnlock(&backlogPtr->lock);
 
     Ns_MutexLock(&queueLock);
+    NsAssert(!backlogPtr->isReleased);
     if (!backlogPtr->isQueued) {
         backlogPtr->isQueued = true;
         backlogPtr->nextPtr = firstPtr;
@@ -236,7 +241,9 @@ CompressThread(void *arg)
     do {
         Ns_MutexLock(&queueLock);
         backlogPtr = firstPtr;
+        NsAssert(hasThread);
         if (backlogPtr != NULL) {
+            NsAssert(backlogPtr->isQueued && !backlogPtr->isInWork);
             firstPtr = backlogPtr->nextPtr;
             backlogPtr->isQueued = false;
             backlogPtr->isInWork = true;
@@ -264,6 +271,7 @@ EndWork(NsBacklog *backlogPtr)
     bool isOver;
 
     Ns_MutexLock(&queueLock);
+    NsAssert(backlogPtr->isInWork);
     backlogPtr->isInWork = false;
     isOver = backlogPtr->isReleased && !backlogPtr->isQueued;
     Ns_MutexUnlock(&queueLock);
@@ -290,6 +298,7 @@ WorkOff(NsBacklog *backlogPtr)
     bool  isOk = true;
 
     Ns_MutexLock(&backlogPtr->lock);
+    NsAssert(backlogPtr->file != NULL);
     EnterPlace(&place, backlogPtr->file);
     Ns_MutexUnlock(&backlogPtr->lock);
 
@@ -436,7 +445,7 @@ Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr)
 {
     unsigned char *in = ns_malloc(2 * CHUNK_BYTES), *out = in + CHUNK_BYTES;
     ssize_t        n;
-    int            reason;
+    int            reason, result;
     bool           isOk = true;
 
     do {
@@ -452,9 +461,11 @@ Deflate(z_stream *zPtr, int from, int to, int64_t *bytesPtr)
         do {
             zPtr->next_out = out;
             zPtr->avail_out = CHUNK_BYTES;
-            (void) deflate(zPtr, n == 0 ? Z_FINISH : Z_NO_FLUSH);
+            result = deflate(zPtr, n == 0 ? Z_FINISH : Z_NO_FLUSH);
+            NsAssert(result != Z_STREAM_ERROR);
             isOk = NsWriteAll(to, out, CHUNK_BYTES - zPtr->avail_out);
         } while (isOk && zPtr->avail_out == 0);
+        NsAssert(!isOk || zPtr->avail_in == 0);
     } while (isOk && n > 0);
     reason = errno;
     ns_free(in);

@@ -10,7 +10,9 @@
 
 #include "log/target/target.h"
 
+#include "base/assert.h"
 #include "base/writeall.h"
+#include "log/target/targetcheck.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinkwake.h"
 #include "nslog.h"
@@ -99,7 +101,10 @@ WritePiece(Ns_LogSink sink, const char *bytes, size_t length)
 {
     FdHead head;
 
+    NsTargetCheckWrite(sink, bytes, length);
+    NsAssert(length >= sizeof(head));
     memcpy(&head, bytes, sizeof(head));
+    NsAssert(head.length <= length - sizeof(head));
     if (!NsWriteAll(head.fd, bytes + sizeof(head), head.length)) {
         atomic_fetch_add(&sink->counts.nErrors, 1);
     }

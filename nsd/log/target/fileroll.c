@@ -56,6 +56,7 @@ Tend(Ns_LogSink sink)
 {
     time_t due = sink->target.nextRoll, now = time(NULL);
 
+    NsAssertLocked(&sink->lock);
     ReopenIfAsked(sink);
     if (due != 0 && now >= due) {
         sink->target.nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
@@ -87,6 +88,7 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     Ns_ReturnCode status;
     int           reason;
 
+    NsAssertLocked(&sink->lock);
     if (sink->target.file == NULL) {
         return NS_OK;
     }
@@ -100,6 +102,7 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     }
     if (sink->settings.isCompressed) {
         FinishBackups(sink);
+        NsAssert(sink->target.backlogPtr != NULL);
         NsBacklogBegin(sink->target.backlogPtr);
         NsBacklogAsk(sink->target.backlogPtr, sink->target.file,
                      sink->target.fd);
@@ -123,6 +126,7 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     Ns_ReturnCode status = NS_OK;
     int           reason = 0;
 
+    NsAssert(sink->target.file != NULL);
     if (!IsRegular(sink)) {
         /* A pipe or a device, /dev/null say, stays where it is. */
         sink->target.rotateAfter = 0;
@@ -181,6 +185,7 @@ NoteReopen(Ns_LogSink sink)
 static void
 FinishBackups(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
     if (!sink->settings.isCompressed || sink->target.file == NULL
         || sink->target.backlogPtr != NULL) {
         return;
@@ -210,6 +215,7 @@ Measure(Ns_LogSink sink)
 {
     struct stat st;
 
+    NsAssertLocked(&sink->lock);
     if (sink->target.fd >= 0 && fstat(sink->target.fd, &st) == 0
         && S_ISREG(st.st_mode)) {
         sink->target.fileBytes = (uint64_t) st.st_size;
@@ -221,6 +227,7 @@ Look(Ns_LogSink sink)
 {
     struct stat st;
 
+    NsAssertLocked(&sink->lock);
     if (sink->target.file == NULL || sink->target.fd < 0
         || !NsSinkIsDue(sink->target.lookDue, LOOK_NANOS)) {
         return;
@@ -247,6 +254,7 @@ LookAtName(Ns_LogSink sink, const struct stat *stPtr)
     struct stat st;
     bool        isThere = stat(sink->target.file, &st) == 0;
 
+    NsAssert(sink->target.fd >= 0 && S_ISREG(stPtr->st_mode));
     if (stPtr->st_nlink == 0) {
         BeginAnew(sink, true);
     } else if (isThere && st.st_ino == stPtr->st_ino

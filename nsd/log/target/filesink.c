@@ -9,11 +9,13 @@
 
 #include "log/target/target.h"
 
+#include "base/assert.h"
 #include "base/directory.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinkfd.h"
 #include "log/target/fileroll.h"
 #include "log/target/openfiles.h"
+#include "log/target/targetcheck.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -62,6 +64,7 @@ OpenFile(Ns_LogSink sink)
     struct stat st;
     int         fd;
 
+    NsAssert(sink->target.fd < 0);
     if (sink->target.file == NULL) {
         return OpenStderr(sink);
     }
@@ -115,6 +118,7 @@ OpenStderr(Ns_LogSink sink)
 static ssize_t
 WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
 {
+    NsTargetCheckWrite(sink, bytes, length);
     if (sink->target.fd < 0 && !sink->typePtr->openProc(sink)) {
         return -1;
     }
@@ -134,6 +138,7 @@ SyncFile(Ns_LogSink sink)
 {
     struct stat st;
 
+    NsAssertLocked(&sink->lock);
     if (sink->target.leftReason != 0) {
         errno = sink->target.leftReason;
         sink->target.leftReason = 0;
@@ -177,6 +182,7 @@ CloseFile(Ns_LogSink sink)
 static bool
 WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
 {
+    NsAssertLocked(&sink->lock);
     *offsetPtr = sink->target.fileBytes;
     *inodePtr = sink->target.fileInode;
     return sink->target.fd >= 0 && sink->target.fileInode != 0;

@@ -19,6 +19,7 @@
 #include "log/sink/sinktype.h"
 #include "log/target/openfiles.h"
 #include "log/target/row.h"
+#include "log/target/targetcheck.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -181,6 +182,7 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
         .end = bytes + length,
         .engine = sink};
 
+    NsTargetCheckWrite(sink, bytes, length);
     NsAssert(sink->buffer.nWritten == 0);
     if (!IsOpen(sink)) {
         return -1;
@@ -246,8 +248,10 @@ Ns_LogSinkUtf8Bytes(const char *bytes, size_t length)
 static bool
 Confirm(Ns_LogSink sink)
 {
-    bool isOk = Judge(sink,
-                      TypeOf(sink)->confirmProc(&GetTarget(sink)->module));
+    bool isOk;
+
+    NsTargetCheckWritten(sink);
+    isOk = Judge(sink, TypeOf(sink)->confirmProc(&GetTarget(sink)->module));
 
     if (!isOk) {
         sink->buffer.nWritten = 0;

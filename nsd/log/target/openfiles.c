@@ -6,6 +6,7 @@
 
 #include "log/target/openfiles.h"
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "nsthread.h"
 
@@ -44,6 +45,7 @@ NsOpenFilesNote(const void *owner, const struct stat *stPtr)
     if (oldPtr != NULL) {
         *linkPtr = oldPtr->nextPtr;
     }
+    NsCheck(*FindLocked(owner) == NULL);
     if (newPtr != NULL) {
         newPtr->nextPtr = firstPtr;
         firstPtr = newPtr;

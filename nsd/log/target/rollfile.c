@@ -9,6 +9,7 @@
  *      What somebody writes to is never deleted, whatever its name.
  */
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "log/target/openfiles.h"
 #include "log/target/rollname.h"
@@ -45,6 +46,7 @@ static bool Rename(const char *from, const char *to);
 static bool Unlink(const char *path);
 static int  Purge(const char *file, const regex_t *patternPtr,
                   const char *newest, int max);
+static bool IsBeside(const char *path, const char *file);
 static int  PurgeByFormat(const char *file, const char *format,
                           const char *newest, int max);
 static bool Collect(FoundList *listPtr, const char *file,
@@ -97,6 +99,7 @@ ShiftNumbers(const char *file, int max)
         NumberedName(&older, file, number);
         isOk = UnlinkBackup(Ns_DStringValue(&older));
     }
+    NsAssert(number >= 0 && number < max);
     for (; isOk && number > 0; number--) {
         NumberedName(&newer, file, number - 1);
         NumberedName(&older, file, number);
@@ -127,6 +130,8 @@ Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
         qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
     }
     for (int i = 0; i < list.n; i++) {
+        NsAssert(i == 0 || list.files[i - 1].mtime >= list.files[i].mtime);
+        NsAssert(IsBeside(list.files[i].path, file));
         if (isOk && i >= max
             && (newest == NULL || !STREQ(list.files[i].path, newest))) {
             isOk = Unlink(list.files[i].path);
@@ -135,6 +140,21 @@ Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
     }
     ns_free(list.files);
     return isOk ? NS_OK : NS_ERROR;
+}
+
+/*
+ * The name of a backup, and not that of the log itself.
+ */
+static bool
+IsBeside(const char *path, const char *file)
+{
+    const char *pathTail = strrchr(path, '/'), *fileTail = strrchr(file, '/');
+    size_t      n;
+
+    fileTail = fileTail == NULL ? file : fileTail + 1;
+    n = strlen(fileTail);
+    return pathTail != NULL && strncmp(pathTail + 1, fileTail, n) == 0
+        && pathTail[1 + n] == '.';
 }
 
 int
@@ -258,6 +278,7 @@ ZippedName(char buffer[PATH_MAX], const char *path)
 static void
 NumberedName(Ns_DString *dsPtr, const char *file, int number)
 {
+    NsAssert(number >= 0 && number < MAX_NUMBERS);
     Ns_DStringSetLength(dsPtr, 0);
     Ns_DStringPrintf(dsPtr, "%s.%03d", file, number);
 }

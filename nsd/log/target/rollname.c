@@ -6,6 +6,7 @@
 
 #include "log/target/rollname.h"
 
+#include "base/assert.h"
 #include "nsstring.h"
 
 /*
@@ -47,6 +48,7 @@ NsRollSuffix(char *buffer, size_t room, const char *format,
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     n = strftime(buffer, room, format, tmPtr);
 #pragma GCC diagnostic pop
+    NsAssert(n < room);
     for (size_t i = 0; i < n; i++) {
         if (buffer[i] == '/') {
             buffer[i] = '-'; /* The backup stays beside its file. */

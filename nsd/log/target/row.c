@@ -6,6 +6,7 @@
 
 #include "log/target/row.h"
 
+#include "base/assert.h"
 #include "log/sink/sink_int.h"
 #include "log/stream/json.h"
 #include "log/stream/severity.h"
@@ -48,6 +49,8 @@ NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
     NsLogPut(&out, (const char *) &head, sizeof(head));
     NsLogPut(&out, recordPtr->stream, head.streamBytes);
     NsLogPut(&out, severity, head.severityBytes);
+    NsAssert(out.length
+             == sizeof(head) + head.streamBytes + head.severityBytes);
     start = MIN(out.length, room);
     n = NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
                        room - start);
@@ -73,6 +76,7 @@ NsRowParse(const char *bytes, Ns_LogRow *rowPtr)
     memcpy(&head, bytes, sizeof(head));
     rowPtr->nanos = head.time;
     NsJsonTime(&out, head.time);
+    NsAssert(out.length > 2 && out.length - 2 < sizeof(rowPtr->time));
     memcpy(rowPtr->time, stamp + 1, out.length - 2);
     rowPtr->time[out.length - 2] = '\0';
     rowPtr->stream = TakeText(&next, head.streamBytes);

@@ -14,6 +14,7 @@
  *      nobody can know.
  */
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
@@ -24,6 +25,7 @@
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
 #include "log/target/syslogaddress.h"
+#include "log/target/targetcheck.h"
 #include "log/target/target.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -115,6 +117,7 @@ Connect(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
+    NsAssert(sink->target.fd < 0);
     (void) NsSyslogParseAddress(sink->target.file, &address);
     return address.kind == NS_SYSLOG_UNIX
         ? ConnectUnix(sink, address.path)
@@ -208,6 +211,7 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
 {
     ssize_t n;
 
+    NsTargetCheckWrite(sink, bytes, length);
     if (sink->target.fd >= 0 && !sink->target.isDatagram
         && IsClosedByServer(sink->target.fd)) {
         Break(sink);
@@ -306,6 +310,7 @@ ConfirmSyslog(Ns_LogSink sink)
     int64_t until = NsLogClock() + WAIT_SECONDS * NS_STAMP_SECOND;
     int     pauseMs = 1, nLeft;
 
+    NsTargetCheckWritten(sink);
     while (!sink->target.isDatagram && sink->target.fd >= 0
            && ioctl(sink->target.fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
         struct pollfd pfd = {.fd = sink->target.fd};
@@ -405,6 +410,7 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     }
     n = NsLogDigits(buffer, headBytes + textBytes, 1);
     buffer[n++] = ' ';
+    NsAssert(n <= MAX_LENGTH_DIGITS + 1);
     memmove(buffer + n, buffer + MAX_LENGTH_DIGITS + 1, headBytes + textBytes);
     return n + headBytes + textBytes;
 }
@@ -436,6 +442,7 @@ PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
                  tm.tm_min, tm.tm_sec,
                  (int) (recordPtr->time % NS_STAMP_SECOND / 1000), HostName(),
                  pid, id);
+    NsAssert(n > 0 && (size_t) n < sizeof(head));
     NsLogPut(outPtr, head, (size_t) n);
 }
 
@@ -483,7 +490,8 @@ IsAscii(const char *bytes, size_t length)
 }
 
 /*
- * Bytes of the length and its blank; the length itself.
+ * Bytes of the length and its blank; the length itself.  What is there begins
+ * with a frame, and all of it is there.
  */
 static size_t
 FrameHead(const char *bytes, size_t length, size_t *messagePtr)
@@ -491,8 +499,10 @@ FrameHead(const char *bytes, size_t length, size_t *messagePtr)
     size_t n = 0, messageBytes = 0;
 
     while (n < length && bytes[n] != ' ') {
+        NsAssert(bytes[n] >= '0' && bytes[n] <= '9');
         messageBytes = messageBytes * 10 + (size_t) (bytes[n++] - '0');
     }
+    NsAssert(n < length && messageBytes <= length - n - 1);
     *messagePtr = messageBytes;
     return n + 1;
 }
@@ -505,7 +515,7 @@ BackToFrame(Ns_LogSink sink)
 {
     size_t start = 0;
 
-    for (;;) {
+    while (start < sink->buffer.nWritten) {
         size_t messageBytes;
         size_t head = FrameHead(sink->buffer.bytes + start,
                                 sink->buffer.nBuffered - start, &messageBytes);
@@ -515,5 +525,6 @@ BackToFrame(Ns_LogSink sink)
         }
         start += head + messageBytes;
     }
+    NsAssert(start <= sink->buffer.nWritten);
     sink->buffer.nWritten = start;
 }
