@@ -25,6 +25,7 @@
 #include "base/lock.h"
 #include "http/mimetype.h"
 #include "process/parameters.h"
+#include "request/op.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
 #include "request/notice.h"
@@ -208,17 +209,17 @@ static void
 Map(NsServer *serverPtr, const char *pattern, int pageFlags)
 {
     for (int i = 0; i < Ns_NrElements(methods); i++) {
-        NsAdpRegisterPage(serverPtr, methods[i], pattern, NULL, NULL, pageFlags,
-                          0);
+        NsAdpRegisterPage(serverPtr, NULL, methods[i], pattern, NULL, NULL,
+                          pageFlags, 0);
     }
     Ns_Log(Notice, "adp[%s]: mapped {GET HEAD POST} %s", serverPtr->name,
            pattern);
 }
 
 void
-NsAdpRegisterPage(NsServer *serverPtr, const char *method, const char *url,
-                  const char *file, const Ns_Time *ttlPtr, int pageFlags,
-                  int opFlags)
+NsAdpRegisterPage(NsServer *serverPtr, NsConstraints *constraintsPtr,
+                  const char *method, const char *url, const char *file,
+                  const Ns_Time *ttlPtr, int pageFlags, int opFlags)
 {
     Page *pagePtr = ns_calloc(1, sizeof(*pagePtr));
 
@@ -227,8 +228,14 @@ NsAdpRegisterPage(NsServer *serverPtr, const char *method, const char *url,
         pagePtr->ttl = *ttlPtr;
     }
     pagePtr->flags = pageFlags;
-    Ns_RegisterRequest(serverPtr->name, method, url, RequestPage, FreePage,
-                       pagePtr, opFlags);
+    NsOpRegister(serverPtr,
+                 &(NsOpSpec){.constraintsPtr = constraintsPtr,
+                             .method = method,
+                             .url = url,
+                             .proc = RequestPage,
+                             .freeProc = FreePage,
+                             .arg = pagePtr,
+                             .flags = opFlags});
 }
 
 static void

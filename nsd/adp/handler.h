@@ -7,6 +7,7 @@
 #ifndef NSD_ADP_HANDLER_H
 #define NSD_ADP_HANDLER_H
 
+#include "request/constraints.h"
 #include "adp/adp_int.h"
 
 void NsAdpHandlerInit(void);
@@ -24,8 +25,8 @@ extern const Ns_ObjvTable nsAdpFlagNames[];
 /*
  * Register the page handler of a server for method and url.
  */
-void NsAdpRegisterPage(NsServer *serverPtr, const char *method, const char *url,
-                       const char *file, const Ns_Time *ttlPtr, int pageFlags,
-                       int opFlags);
+void NsAdpRegisterPage(NsServer *serverPtr, NsConstraints *constraintsPtr,
+                       const char *method, const char *url, const char *file,
+                       const Ns_Time *ttlPtr, int pageFlags, int opFlags);
 
 #endif

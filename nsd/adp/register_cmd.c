@@ -41,10 +41,12 @@ RegisterAdpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
     const NsInterp *interpPtr = clientData;
-    char           *method, *url, *file = NULL;
+    char           *method, *url, *file = NULL, *constraints = NULL;
+    NsConstraints  *constraintsPtr;
     Ns_Time        *ttlPtr = NULL;
     int             noInherit = 0, flags = 0;
     Ns_ObjvSpec     opts[] = {
+            {"-constraints", Ns_ObjvString, &constraints, NULL},
             {"-noinherit", Ns_ObjvBool, &noInherit, INT2PTR(NS_OP_NOINHERIT)},
             {"-expires", Ns_ObjvTime, &ttlPtr, NULL},
             {"-options", Ns_ObjvFlags, &flags, (void *) nsAdpFlagNames},
@@ -55,11 +57,13 @@ RegisterAdpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                           {"?file", Ns_ObjvString, &file, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheck(interp, method, false, constraints, &constraintsPtr)
+            != TCL_OK) {
         return TCL_ERROR;
     }
-    NsAdpRegisterPage(interpPtr->serverPtr, method, url, file, ttlPtr, flags,
-                      noInherit);
+    NsAdpRegisterPage(interpPtr->serverPtr, constraintsPtr, method, url, file,
+                      ttlPtr, flags, noInherit);
     return TCL_OK;
 }
 
@@ -67,15 +71,15 @@ static int
 RegisterTclCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_METHOD, "?file"};
+    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_CONSTRAINTS, "?file"};
     const NsInterp        *interpPtr = clientData;
     NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    NsAdpRegisterPage(interpPtr->serverPtr, args.method, args.url,
-                      args.optional, NULL, NS_ADP_TCL, args.flags);
+    NsAdpRegisterPage(interpPtr->serverPtr, args.constraintsPtr, args.method,
+                      args.url, args.optional, NULL, NS_ADP_TCL, args.flags);
     return TCL_OK;
 }
 

@@ -23,14 +23,25 @@ typedef struct NsFilter {
     const char                *url;    /* Glob. */
     Ns_FilterProc             *proc;
     void                      *arg;
-    int                        when; /* NS_FILTER_* */
+    int                        when;           /* NS_FILTER_* */
+    NsConstraints             *constraintsPtr; /* NULL: none. */
 } NsFilter;
 
 static bool IsMatch(const NsFilter *filterPtr, const char *method,
                     const char *url);
+static bool Holds(const NsFilter *filterPtr, const NsConn *connPtr);
+
 void *
 Ns_RegisterFilter(const char *server, const char *method, const char *url,
                   Ns_FilterProc *proc, int when, void *arg)
+{
+    return NsFilterRegister(server, NULL, method, url, proc, when, arg);
+}
+
+void *
+NsFilterRegister(const char *server, NsConstraints *constraintsPtr,
+                 const char *method, const char *url, Ns_FilterProc *proc,
+                 int when, void *arg)
 {
     NsRequestServer     *requestPtr = NsRequestServerFind(server,
                                                           "Ns_RegisterFilter");
@@ -38,6 +49,7 @@ Ns_RegisterFilter(const char *server, const char *method, const char *url,
     _Atomic(NsFilter *) *linkPtr;
 
     if (requestPtr == NULL) {
+        NsConstraintsFree(&constraintsPtr);
         return NULL;
     }
     filterPtr = ns_calloc(1, sizeof(NsFilter));
@@ -46,6 +58,7 @@ Ns_RegisterFilter(const char *server, const char *method, const char *url,
     filterPtr->proc = proc;
     filterPtr->arg = arg;
     filterPtr->when = when;
+    filterPtr->constraintsPtr = constraintsPtr;
 
     Ns_MutexLock(&requestPtr->listLock);
     linkPtr = &requestPtr->filters;
@@ -76,8 +89,9 @@ NsFiltersRun(NsConn *connPtr, int phase)
          filterPtr =
              atomic_load_explicit(&filterPtr->nextPtr, memory_order_acquire)) {
         if ((filterPtr->when & phase) != 0
-            && IsMatch(filterPtr, connPtr->request.method,
-                       connPtr->request.url)) {
+            && IsMatch(filterPtr, connPtr->request.method, connPtr->request.url)
+            && (likely(filterPtr->constraintsPtr == NULL)
+                || Holds(filterPtr, connPtr))) {
             NsConnMayChangeFiles(connPtr);
             result = filterPtr->proc(filterPtr->arg, &connPtr->pub, phase);
         }
@@ -134,6 +148,11 @@ NsFilterList(Ns_DString *dsPtr, NsServer *serverPtr)
         Tcl_DStringAppendElement(dsPtr, filterPtr->method);
         Tcl_DStringAppendElement(dsPtr, filterPtr->url);
         Tcl_DStringAppendElement(dsPtr, Tcl_DStringValue(&when));
+        if (filterPtr->constraintsPtr != NULL) {
+            Tcl_DStringAppendElement(dsPtr,
+                                     NsConstraintsText(filterPtr
+                                                           ->constraintsPtr));
+        }
         Ns_GetProcInfo(dsPtr, (void *) filterPtr->proc, filterPtr->arg);
         Tcl_DStringEndSublist(dsPtr);
         Tcl_DStringFree(&when);
@@ -145,4 +164,11 @@ IsMatch(const NsFilter *filterPtr, const char *method, const char *url)
 {
     return Tcl_StringMatch(method, filterPtr->method)
         && Tcl_StringMatch(url, filterPtr->url);
+}
+
+static bool
+Holds(const NsFilter *filterPtr, const NsConn *connPtr)
+{
+    return NsConstraintsHold(filterPtr->constraintsPtr,
+                             &(NsContext){.messagePtr = connPtr->messagePtr});
 }

@@ -10,6 +10,15 @@
 #define NSD_REQUEST_FILTER_H
 
 #include "request/conn.h"
+#include "request/constraints.h"
+
+/*
+ * As Ns_RegisterFilter, for requests for which constraints hold as well; they
+ * become the filter's, NULL: none.
+ */
+void *NsFilterRegister(const char *server, NsConstraints *constraintsPtr,
+                       const char *method, const char *url, Ns_FilterProc *proc,
+                       int when, void *arg);
 
 /*
  * Run the filters of one phase (NS_FILTER_PRE_AUTH, ...) that match method and

@@ -70,6 +70,23 @@ Ns_RegisterRequest(const char *server, const char *method, const char *url,
 }
 
 void
+NsOpRegister(NsServer *serverPtr, const NsOpSpec *specPtr)
+{
+    NsUrlSpaceSetFor(serverPtr, opId, specPtr->constraintsPtr, specPtr->method,
+                     specPtr->url,
+                     CreateOp(specPtr->proc, specPtr->freeProc, specPtr->arg,
+                              specPtr->flags),
+                     specPtr->flags, UnrefOp);
+}
+
+void
+NsOpUnregister(NsServer *serverPtr, const char *method, const char *url,
+               int flags)
+{
+    (void) NsUrlSpaceRemove(serverPtr, opId, method, url, flags);
+}
+
+void
 Ns_UnRegisterRequest(const char *server, const char *method, const char *url,
                      int inherit)
 {
@@ -127,8 +144,10 @@ NsOpRun(NsConn *connPtr)
     Op         *opPtr = NULL;
 
     if (method != NULL && connPtr->request.url != NULL) {
-        opPtr = NsUrlSpaceFind(connPtr->serverPtr, opId, method,
-                               connPtr->request.url, RefOp, NULL);
+        NsContext context = {.messagePtr = connPtr->messagePtr};
+
+        opPtr = NsUrlSpaceFindFor(connPtr->serverPtr, opId, &context, method,
+                                  connPtr->request.url, 0, RefOp, NULL);
     }
     if (opPtr != NULL) {
         return RunOp(connPtr, opPtr);
@@ -205,17 +224,23 @@ NsOpRunProxy(NsConn *connPtr)
     return opPtr == NULL ? 404 : RunOp(connPtr, opPtr);
 }
 
+/*
+ * An entry with constraints may come before the one that is found without.
+ */
 bool
 NsOpIs(NsServer *serverPtr, const char *method, const char *url,
        Ns_OpProc *proc)
 {
-    Op  *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
-    bool isHandler;
+    NsContext any = {.isAny = true};
+    Op       *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
+    bool      isHandler;
 
     if (opPtr == NULL) {
         return false;
     }
-    isHandler = opPtr->proc == proc;
+    isHandler = opPtr->proc == proc
+        && NsUrlSpaceFindFor(serverPtr, opId, &any, method, url, 0, NULL, NULL)
+            == opPtr;
     UnrefOp(opPtr);
     return isHandler;
 }

@@ -8,8 +8,31 @@
 #define NSD_REQUEST_OP_H
 
 #include "request/conn.h"
+#include "request/constraints.h"
 
 void NsOpInit(void);
+
+/*
+ * As Ns_RegisterRequest, with constraints (NULL: none), which become the
+ * registration's.
+ */
+typedef struct NsOpSpec {
+    NsConstraints *constraintsPtr;
+    const char    *method;
+    const char    *url;
+    Ns_OpProc     *proc;
+    Ns_Callback   *freeProc;
+    void          *arg;
+    int            flags; /* NS_OP_NOINHERIT or 0. */
+} NsOpSpec;
+
+void NsOpRegister(NsServer *serverPtr, const NsOpSpec *specPtr);
+
+/*
+ * flags: NS_OP_NOINHERIT, NS_OP_RECURSE, and NS_OP_ALLCONSTRAINTS of urltree.h.
+ */
+void NsOpUnregister(NsServer *serverPtr, const char *method, const char *url,
+                    int flags);
 
 /*
  * Run the handler of a request, by method and URL; of one with an absolute URL,

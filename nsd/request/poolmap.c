@@ -19,6 +19,7 @@
 #include "dispatch/pool_config.h"
 #include "http/parse.h"
 #include "process/parameters.h"
+#include "request/proxies.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
 
@@ -300,15 +301,16 @@ Accept(void *data, void *arg)
 static bool
 Holds(const Target *targetPtr, const NsMessage *messagePtr)
 {
+    char        buffer[NS_FORWARDED_BYTES];
     NsIpAddress address;
     const char *value;
 
     if (targetPtr->isRange) {
-        return NsIpParse(messagePtr->peer, &address)
+        return NsIpParse(NsProxiesClientText(messagePtr, buffer), &address)
             && NsIpRangeHas(&targetPtr->range, &address);
     }
     value = STRIEQ(targetPtr->header, PEER)
-        ? messagePtr->peer
+        ? NsProxiesClientText(messagePtr, buffer)
         : NsHttpFind(&messagePtr->head, targetPtr->header);
     return value != NULL && Tcl_StringMatch(value, targetPtr->pattern);
 }

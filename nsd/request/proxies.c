@@ -34,16 +34,21 @@ const char *
 NsProxiesClient(NsMessage *messagePtr)
 {
     char        buffer[NS_FORWARDED_BYTES];
-    const char *client;
+    const char *client = NsProxiesClientText(messagePtr, buffer);
 
-    if (configured.n == 0) {
-        return messagePtr->peer;
-    }
-    client = NsForwardedPeer(&messagePtr->head, messagePtr->peer, &configured,
-                             buffer);
     return client != buffer
         ? client
         : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
+}
+
+const char *
+NsProxiesClientText(const NsMessage *messagePtr,
+                    char             buffer[NS_FORWARDED_BYTES])
+{
+    return configured.n == 0
+        ? messagePtr->peer
+        : NsForwardedPeer(&messagePtr->head, messagePtr->peer, &configured,
+                          buffer);
 }
 
 bool

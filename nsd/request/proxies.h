@@ -23,6 +23,12 @@ void NsProxiesConfigure(const char *list);
 const char *NsProxiesClient(NsMessage *messagePtr);
 
 /*
+ * Likewise; the text is the peer's, or in buffer.
+ */
+const char *NsProxiesClientText(const NsMessage *messagePtr,
+                                char             buffer[NS_FORWARDED_BYTES]);
+
+/*
  * Whether a direct peer is one of them.
  */
 bool NsProxiesTrust(const char *peer);

@@ -15,7 +15,8 @@
 #include "process/server.h"
 #include "request/urltree.h"
 
-#define NS_URL_MAX_IDS 32 /* Independent URL spaces. */
+#define NS_URL_MAX_IDS    32 /* Independent URL spaces, ... */
+#define NS_URL_SCRIPT_IDS 16 /* ... and those that scripts may have. */
 
 struct NsFilter; /* filter.c */
 struct NsTrace;
@@ -69,6 +70,8 @@ typedef struct NsRequestServer {
 
     /* Set by modules, read by every request. */
     _Atomic(Ns_RequestAuthorizeProc *) authorizeProc;
+
+    atomic_int scriptUrlId; /* Of ns_urlspace, plus 1; 0: none yet. */
 
     Ns_RWLock urlLock; /* Guards the trees. */
     /* Each NULL before its first entry, and never again: so NULL can be read

@@ -12,7 +12,8 @@
 #include "base/lock.h"
 #include "request/reqserver.h"
 
-static atomic_int nIds;
+static atomic_int  nIds;
+static atomic_uint scriptIds; /* A bit for each. */
 
 static NsUrlTree       *TreeLocked(NsRequestServer *requestPtr, int id);
 static void             FreeDropped(NsUrlDropped *droppedPtr);
@@ -159,9 +160,37 @@ NsUrlSpaceFind(NsServer *serverPtr, int id, const char *method, const char *url,
 }
 
 void *
+NsUrlSpaceFindFor(NsServer *serverPtr, int id, const NsContext *contextPtr,
+                  const char *method, const char *url, int flags,
+                  NsUrlAcceptProc *acceptProc, void *arg)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    void            *data;
+
+    if (atomic_load_explicit(&requestPtr->trees[id], memory_order_relaxed)
+        == NULL) {
+        return NULL;
+    }
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    data = NsUrlTreeFindFor(requestPtr->trees[id], contextPtr, method, url,
+                            flags, acceptProc, arg);
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    return data;
+}
+
+void *
 NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
                     const char *url, int flags, NsUrlAcceptProc *acceptProc,
                     void *arg)
+{
+    return NsUrlSpaceFindExactFor(serverPtr, id, NULL, method, url, flags,
+                                  acceptProc, arg);
+}
+
+void *
+NsUrlSpaceFindExactFor(NsServer *serverPtr, int id, const NsContext *contextPtr,
+                       const char *method, const char *url, int flags,
+                       NsUrlAcceptProc *acceptProc, void *arg)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;
     void            *data = NULL;
@@ -169,13 +198,74 @@ NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
     NsAssert(id >= 0 && id < NS_URL_MAX_IDS);
     Ns_RWLockRdLock(&requestPtr->urlLock);
     if (requestPtr->trees[id] != NULL) {
-        data = NsUrlTreeGet(requestPtr->trees[id], method, url, flags);
+        data = NsUrlTreeGetFor(requestPtr->trees[id], contextPtr, method, url,
+                               flags);
     }
     if (data != NULL && acceptProc != NULL && !acceptProc(data, arg)) {
         data = NULL;
     }
     Ns_RWLockUnlock(&requestPtr->urlLock);
     return data;
+}
+
+void
+NsUrlSpaceSetFor(NsServer *serverPtr, int id, NsConstraints *constraintsPtr,
+                 const char *method, const char *url, void *data, int flags,
+                 void (*freeProc)(void *data))
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    NsUrlDropped    *droppedPtr = NULL;
+
+    NsAssert(data != NULL);
+    Ns_RWLockWrLock(&requestPtr->urlLock);
+    NsUrlTreePutFor(TreeLocked(requestPtr, id), constraintsPtr, method, url,
+                    data, flags, freeProc, &droppedPtr);
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    NsRequestChanged();
+    FreeDropped(droppedPtr);
+}
+
+bool
+NsUrlSpaceRemove(NsServer *serverPtr, int id, const char *method,
+                 const char *url, int flags)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    NsUrlDropped    *droppedPtr = NULL;
+    bool             isFound = false;
+
+    Ns_RWLockWrLock(&requestPtr->urlLock);
+    if ((flags & NS_OP_RECURSE) != 0) {
+        (void) NsUrlTreeRemove(TreeLocked(requestPtr, id), method, url, flags,
+                               &droppedPtr);
+    } else {
+        isFound = NsUrlTreeRemoveAll(TreeLocked(requestPtr, id), method, url,
+                                     flags, &droppedPtr);
+    }
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+    NsRequestChanged();
+    FreeDropped(droppedPtr);
+    return isFound;
+}
+
+int
+NsUrlSpaceNewId(void)
+{
+    int id = atomic_load(&nIds);
+
+    do {
+        if (id >= NS_URL_SCRIPT_IDS) {
+            return -1;
+        }
+    } while (!atomic_compare_exchange_weak(&nIds, &id, id + 1));
+    atomic_fetch_or(&scriptIds, 1u << id);
+    return id;
+}
+
+bool
+NsUrlSpaceIsOfScripts(int id)
+{
+    return id >= 0 && id < NS_URL_SCRIPT_IDS
+        && (atomic_load(&scriptIds) & (1u << id)) != 0u;
 }
 
 void
@@ -200,6 +290,9 @@ NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr)
     Tcl_DStringAppendElement(dsPtr, entryPtr->filter);
     Tcl_DStringAppendElement(dsPtr,
                              entryPtr->inherits ? "inherit" : "noinherit");
+    if (entryPtr->constraints != NULL) {
+        Tcl_DStringAppendElement(dsPtr, entryPtr->constraints);
+    }
 }
 
 static NsUrlTree *

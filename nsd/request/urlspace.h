@@ -12,6 +12,7 @@
 
 #include "nsrequest.h"
 #include "process/server.h"
+#include "request/constraints.h"
 
 /*
  * Decides whether a match is wanted; called from the most specific to the least
@@ -34,6 +35,40 @@ void *NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
                           NsUrlAcceptProc *acceptProc, void *arg);
 
 /*
+ * Likewise, where entries with constraints count if these hold; flags may be
+ * NS_OP_NOINHERIT: entries of that kind alone.
+ */
+void *NsUrlSpaceFindFor(NsServer *serverPtr, int id,
+                        const NsContext *contextPtr, const char *method,
+                        const char *url, int flags, NsUrlAcceptProc *acceptProc,
+                        void *arg);
+void *NsUrlSpaceFindExactFor(NsServer *serverPtr, int id,
+                             const NsContext *contextPtr, const char *method,
+                             const char *url, int flags,
+                             NsUrlAcceptProc *acceptProc, void *arg);
+
+/*
+ * Store an entry with constraints, which become the URL space's; NULL: none.
+ */
+void NsUrlSpaceSetFor(NsServer *serverPtr, int id,
+                      NsConstraints *constraintsPtr, const char *method,
+                      const char *url, void *data, int flags,
+                      void (*freeProc)(void *data));
+
+/*
+ * Remove entries: of just that pattern, or more as flags say (NS_OP_RECURSE and
+ * those in urltree.h).  Whether there were any; false with NS_OP_RECURSE.
+ */
+bool NsUrlSpaceRemove(NsServer *serverPtr, int id, const char *method,
+                      const char *url, int flags);
+
+/*
+ * An id for scripts; -1 when there is none left.  Whether an id is one.
+ */
+int  NsUrlSpaceNewId(void);
+bool NsUrlSpaceIsOfScripts(int id);
+
+/*
  * Visit all entries of a server: method, directory, filter, inherits, data.
  * More restrictive filters of a directory come first.  Under the read lock.
  */
@@ -42,6 +77,7 @@ typedef struct NsUrlEntry {
     const char *directory; /* "/" or "/a/b". */
     const char *filter;    /* "*" or a glob. */
     bool        inherits;
+    const char *constraints; /* List, or NULL: none. */
     void       *data;
 } NsUrlEntry;
 
@@ -50,9 +86,9 @@ void         NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc,
                              void *arg);
 
 /*
- * Append the list element {METHOD DIRECTORY FILTER inherit|noinherit ...}, left
- * open: the caller appends what it knows of the data, then calls
- * Tcl_DStringEndSublist.
+ * Append the list element {METHOD DIRECTORY FILTER inherit|noinherit
+ * ?CONSTRAINTS? ...}, left open: the caller appends what it knows of the data,
+ * then calls Tcl_DStringEndSublist.
  */
 void NsUrlEntryStart(Ns_DString *dsPtr, const NsUrlEntry *entryPtr);
 

@@ -18,12 +18,23 @@ typedef struct Slot {
     void (*freeProc)(void *data);
 } Slot;
 
+/*
+ * An entry with constraints.
+ */
+typedef struct Variant {
+    struct Variant *nextPtr; /* What precedes comes first. */
+    NsConstraints  *constraintsPtr;
+    Slot            slot;
+    bool            isExact;
+} Variant;
+
 typedef struct Filter {
-    char  *glob;
-    size_t suffixBytes; /* For "*.adp" and the like; 0: another form. */
-    bool   matchesAll;  /* The glob is "*". */
-    Slot   inherited;
-    Slot   exact; /* Registered with NS_OP_NOINHERIT. */
+    char    *glob;
+    size_t   suffixBytes; /* For "*.adp" and the like; 0: another form. */
+    bool     matchesAll;  /* The glob is "*". */
+    Slot     inherited;
+    Slot     exact; /* Registered with NS_OP_NOINHERIT. */
+    Variant *variants;
 } Filter;
 
 typedef struct Node {
@@ -44,6 +55,7 @@ typedef struct Method {
 struct NsUrlTree {
     Method **methods;
     int      nMethods;
+    int      nVariants; /* In the whole tree. */
 };
 
 /*
@@ -75,15 +87,32 @@ static Node   *FindNode(const NsUrlTree *treePtr, const char *method,
                         const char *url, const Pattern *patternPtr);
 static Filter *FindFilter(const Node *nodePtr, const Pattern *patternPtr);
 static Filter *AddFilter(Node *nodePtr, const Pattern *patternPtr);
-static void   *FindAtNode(const Node *nodePtr, const char *lastSegment,
-                          bool isWhole, bool isFast, NsUrlAcceptProc *acceptProc,
-                          void *arg);
-static bool    MatchesFilter(const Filter *filterPtr, const char *segment);
-static void    DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
-static void    DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr);
-static void    CheckNode(const Node *nodePtr);
-static void    VisitNode(const Method *methodPtr, const Node *nodePtr,
-                         Tcl_DString *pathPtr, NsUrlVisitProc *proc, void *arg);
+static void    PutVariant(NsUrlTree *treePtr, Filter *filterPtr,
+                          NsConstraints *constraintsPtr, bool isExact,
+                          const Slot *slotPtr, NsUrlDropped **droppedPtr);
+static bool    DropVariants(NsUrlTree *treePtr, Filter *filterPtr, bool isExact,
+                            NsUrlDropped **droppedPtr);
+
+static void *Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                    const char *method, const char *url, bool isFast, int flags,
+                    NsUrlAcceptProc *acceptProc, void *arg);
+static void *FindAtNode(const Node *nodePtr, const char *lastSegment,
+                        bool isWhole, bool isFast, NsUrlAcceptProc *acceptProc,
+                        void *arg);
+static void *FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
+                           const char *lastSegment, bool isWhole, int flags,
+                           NsUrlAcceptProc *acceptProc, void *arg);
+static void *FindInFilter(const Filter *filterPtr, bool isExact,
+                          const NsContext *contextPtr,
+                          NsUrlAcceptProc *acceptProc, void *arg);
+
+static bool MatchesFilter(const Filter *filterPtr, const char *segment);
+static void DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
+static void DropBelow(NsUrlTree *treePtr, Node *nodePtr,
+                      NsUrlDropped **droppedPtr);
+static void CheckNode(const Node *nodePtr);
+static void VisitNode(const Method *methodPtr, const Node *nodePtr,
+                      Tcl_DString *pathPtr, NsUrlVisitProc *proc, void *arg);
 
 NsUrlTree *
 NsUrlTreeCreate(void)
@@ -96,26 +125,68 @@ NsUrlTreePut(NsUrlTree *treePtr, const char *method, const char *url,
              void *data, int flags, void (*freeProc)(void *data),
              NsUrlDropped **droppedPtr)
 {
+    NsUrlTreePutFor(treePtr, NULL, method, url, data, flags, freeProc,
+                    droppedPtr);
+}
+
+void
+NsUrlTreePutFor(NsUrlTree *treePtr, NsConstraints *constraintsPtr,
+                const char *method, const char *url, void *data, int flags,
+                void (*freeProc)(void *data), NsUrlDropped **droppedPtr)
+{
     Pattern     pattern = ParsePattern(url);
     const char *next = url;
     Segment     segment;
     Node       *nodePtr = &GetMethod(treePtr, method)->root;
     Filter     *filterPtr;
     Slot       *slotPtr;
+    bool        isExact = (flags & NS_OP_NOINHERIT) != 0;
 
     while (NextSegment(&next, pattern.end, &segment)) {
         nodePtr = GetChild(nodePtr, &segment);
     }
     filterPtr = AddFilter(nodePtr, &pattern);
-    slotPtr = (flags & NS_OP_NOINHERIT)
-        ? &filterPtr->exact
-        : &filterPtr->inherited;
+    if (constraintsPtr != NULL) {
+        PutVariant(treePtr, filterPtr, constraintsPtr, isExact,
+                   &(Slot){data, freeProc}, droppedPtr);
+        return;
+    }
+    slotPtr = isExact ? &filterPtr->exact : &filterPtr->inherited;
     if (flags & NS_OP_NODELETE) {
         slotPtr->freeProc = NULL;
     }
     DropSlot(slotPtr, droppedPtr);
     slotPtr->data = data;
     slotPtr->freeProc = freeProc;
+}
+
+static void
+PutVariant(NsUrlTree *treePtr, Filter *filterPtr, NsConstraints *constraintsPtr,
+           bool isExact, const Slot *slotPtr, NsUrlDropped **droppedPtr)
+{
+    Variant **linkPtr = &filterPtr->variants, *variantPtr;
+
+    for (variantPtr = filterPtr->variants; variantPtr != NULL;
+         variantPtr = variantPtr->nextPtr) {
+        if (variantPtr->isExact == isExact
+            && NsConstraintsAreSame(variantPtr->constraintsPtr,
+                                    constraintsPtr)) {
+            DropSlot(&variantPtr->slot, droppedPtr);
+            variantPtr->slot = *slotPtr;
+            NsConstraintsFree(&constraintsPtr);
+            return;
+        }
+    }
+    while (*linkPtr != NULL
+           && !NsConstraintsPrecede(constraintsPtr,
+                                    (*linkPtr)->constraintsPtr)) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    NsAssert(slotPtr->data != NULL);
+    variantPtr = ns_malloc(sizeof(Variant));
+    *variantPtr = (Variant){*linkPtr, constraintsPtr, *slotPtr, isExact};
+    *linkPtr = variantPtr;
+    treePtr->nVariants++;
 }
 
 void *
@@ -132,7 +203,7 @@ NsUrlTreeRemove(NsUrlTree *treePtr, const char *method, const char *url,
         return NULL;
     }
     if (flags & NS_OP_RECURSE) {
-        DropBelow(nodePtr, droppedPtr);
+        DropBelow(treePtr, nodePtr, droppedPtr);
         return NULL;
     }
     filterPtr = FindFilter(nodePtr, &pattern);
@@ -150,9 +221,38 @@ NsUrlTreeRemove(NsUrlTree *treePtr, const char *method, const char *url,
     return data;
 }
 
+bool
+NsUrlTreeRemoveAll(NsUrlTree *treePtr, const char *method, const char *url,
+                   int flags, NsUrlDropped **droppedPtr)
+{
+    Pattern pattern = ParsePattern(url);
+    Node   *nodePtr = FindNode(treePtr, method, url, &pattern);
+    Filter *namedPtr;
+    bool    isExact = (flags & NS_OP_NOINHERIT) != 0, isFound = false;
+
+    if (nodePtr == NULL) {
+        return false;
+    }
+    namedPtr = FindFilter(nodePtr, &pattern);
+    for (int i = 0; i < nodePtr->nFilters; i++) {
+        Filter *filterPtr = &nodePtr->filters[i];
+        Slot   *slotPtr = isExact ? &filterPtr->exact : &filterPtr->inherited;
+
+        if (filterPtr == namedPtr || (flags & NS_OP_ALLFILTERS) != 0) {
+            isFound |= slotPtr->data != NULL;
+            DropSlot(slotPtr, droppedPtr);
+            if ((flags & NS_OP_ALLCONSTRAINTS) != 0) {
+                isFound |= DropVariants(treePtr, filterPtr, isExact,
+                                        droppedPtr);
+            }
+        }
+    }
+    return isFound;
+}
+
 void *
-NsUrlTreeGet(const NsUrlTree *treePtr, const char *method, const char *url,
-             int flags)
+NsUrlTreeGetFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                const char *method, const char *url, int flags)
 {
     Pattern       pattern = ParsePattern(url);
     const Node   *nodePtr = FindNode(treePtr, method, url, &pattern);
@@ -161,23 +261,42 @@ NsUrlTreeGet(const NsUrlTree *treePtr, const char *method, const char *url,
     if (nodePtr != NULL) {
         filterPtr = FindFilter(nodePtr, &pattern);
     }
-    if (filterPtr == NULL) {
-        return NULL;
-    }
-    return (flags & NS_OP_NOINHERIT)
-        ? filterPtr->exact.data
-        : filterPtr->inherited.data;
+    return filterPtr == NULL
+        ? NULL
+        : FindInFilter(filterPtr, (flags & NS_OP_NOINHERIT) != 0, contextPtr,
+                       NULL, NULL);
 }
 
 void *
 NsUrlTreeFind(const NsUrlTree *treePtr, const char *method, const char *url,
               bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
 {
+    return Search(treePtr, NULL, method, url, isFast, 0, acceptProc, arg);
+}
+
+void *
+NsUrlTreeFindFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                 const char *method, const char *url, int flags,
+                 NsUrlAcceptProc *acceptProc, void *arg)
+{
+    return Search(treePtr, contextPtr, method, url, false, flags, acceptProc,
+                  arg);
+}
+
+/*
+ * Most trees have no constraints, and pay nothing for those that have.
+ */
+static void *
+Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
+       const char *method, const char *url, bool isFast, int flags,
+       NsUrlAcceptProc *acceptProc, void *arg)
+{
     const Method *methodPtr = FindMethod(treePtr, method);
     const Node   *nodePtr;
     const char   *next = url, *end = url + strlen(url);
     Segment       segment, last = {"", 0};
     bool          isWhole = true;
+    bool          isPlain = isFast || (treePtr->nVariants == 0 && flags == 0);
     char          stackName[256], *lastSegment = stackName;
     void         *data = NULL;
 
@@ -202,8 +321,10 @@ NsUrlTreeFind(const NsUrlTree *treePtr, const char *method, const char *url,
     lastSegment[last.bytes] = '\0';
 
     while (data == NULL && nodePtr != NULL) {
-        data = FindAtNode(nodePtr, lastSegment, isWhole, isFast, acceptProc,
-                          arg);
+        data = isPlain
+            ? FindAtNode(nodePtr, lastSegment, isWhole, isFast, acceptProc, arg)
+            : FindForAtNode(nodePtr, contextPtr, lastSegment, isWhole, flags,
+                            acceptProc, arg);
         isWhole = false;
         nodePtr = nodePtr->parentPtr;
     }
@@ -472,6 +593,61 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
     return NULL;
 }
 
+/*
+ * The same where constraints count, or entries of one kind alone.
+ */
+static void *
+FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
+              const char *lastSegment, bool isWhole, int flags,
+              NsUrlAcceptProc *acceptProc, void *arg)
+{
+    bool isExactOnly = (flags & NS_OP_NOINHERIT) != 0;
+
+    for (int i = 0; i < nodePtr->nFilters; i++) {
+        const Filter *filterPtr = &nodePtr->filters[i];
+        void         *data = NULL;
+
+        if (!filterPtr->matchesAll && !MatchesFilter(filterPtr, lastSegment)) {
+            continue;
+        }
+        if (isWhole || !filterPtr->matchesAll) {
+            bool mayBeExact = filterPtr->matchesAll || isExactOnly;
+
+            data = mayBeExact
+                ? FindInFilter(filterPtr, true, contextPtr, acceptProc, arg)
+                : NULL;
+        }
+        if (data == NULL && !isExactOnly) {
+            data = FindInFilter(filterPtr, false, contextPtr, acceptProc, arg);
+        }
+        if (data != NULL) {
+            return data;
+        }
+    }
+    return NULL;
+}
+
+static void *
+FindInFilter(const Filter *filterPtr, bool isExact, const NsContext *contextPtr,
+             NsUrlAcceptProc *acceptProc, void *arg)
+{
+    void *data;
+
+    for (const Variant *variantPtr = filterPtr->variants; variantPtr != NULL;
+         variantPtr = variantPtr->nextPtr) {
+        data = variantPtr->slot.data;
+        if (variantPtr->isExact == isExact
+            && NsConstraintsHold(variantPtr->constraintsPtr, contextPtr)
+            && (acceptProc == NULL || acceptProc(data, arg))) {
+            return data;
+        }
+    }
+    data = isExact ? filterPtr->exact.data : filterPtr->inherited.data;
+    return data != NULL && (acceptProc == NULL || acceptProc(data, arg))
+        ? data
+        : NULL;
+}
+
 static bool
 MatchesFilter(const Filter *filterPtr, const char *segment)
 {
@@ -503,15 +679,46 @@ DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr)
 }
 
 static void
-DropBelow(Node *nodePtr, NsUrlDropped **droppedPtr)
+DropBelow(NsUrlTree *treePtr, Node *nodePtr, NsUrlDropped **droppedPtr)
 {
     for (int i = 0; i < nodePtr->nFilters; i++) {
-        DropSlot(&nodePtr->filters[i].inherited, droppedPtr);
-        DropSlot(&nodePtr->filters[i].exact, droppedPtr);
+        Filter *filterPtr = &nodePtr->filters[i];
+
+        DropSlot(&filterPtr->inherited, droppedPtr);
+        DropSlot(&filterPtr->exact, droppedPtr);
+        (void) DropVariants(treePtr, filterPtr, false, droppedPtr);
+        (void) DropVariants(treePtr, filterPtr, true, droppedPtr);
     }
     for (int i = 0; i < nodePtr->nChildren; i++) {
-        DropBelow(nodePtr->children[i], droppedPtr);
+        DropBelow(treePtr, nodePtr->children[i], droppedPtr);
     }
+}
+
+/*
+ * Whether there were any.
+ */
+static bool
+DropVariants(NsUrlTree *treePtr, Filter *filterPtr, bool isExact,
+             NsUrlDropped **droppedPtr)
+{
+    Variant **linkPtr = &filterPtr->variants;
+    int       nBefore = treePtr->nVariants;
+
+    while (*linkPtr != NULL) {
+        Variant *variantPtr = *linkPtr;
+
+        if (variantPtr->isExact != isExact) {
+            linkPtr = &variantPtr->nextPtr;
+            continue;
+        }
+        *linkPtr = variantPtr->nextPtr;
+        DropSlot(&variantPtr->slot, droppedPtr);
+        NsConstraintsFree(&variantPtr->constraintsPtr);
+        ns_free(variantPtr);
+        treePtr->nVariants--;
+    }
+    NsAssert(treePtr->nVariants >= 0);
+    return treePtr->nVariants < nBefore;
 }
 
 /*
@@ -570,6 +777,13 @@ VisitNode(const Method *methodPtr, const Node *nodePtr, Tcl_DString *pathPtr,
         if (filterPtr->exact.data != NULL) {
             entry.inherits = false;
             entry.data = filterPtr->exact.data;
+            proc(&entry, arg);
+        }
+        for (const Variant *variantPtr = filterPtr->variants;
+             variantPtr != NULL; variantPtr = variantPtr->nextPtr) {
+            entry.inherits = !variantPtr->isExact;
+            entry.data = variantPtr->slot.data;
+            entry.constraints = NsConstraintsText(variantPtr->constraintsPtr);
             proc(&entry, arg);
         }
     }

@@ -14,6 +14,12 @@
 #include "request/urlspace.h"
 
 /*
+ * Further flags of NsUrlTreeRemoveAll.
+ */
+#define NS_OP_ALLFILTERS     0x1000 /* Every filter of the directory. */
+#define NS_OP_ALLCONSTRAINTS 0x2000 /* Entries with constraints as well. */
+
+/*
  * Data that left the tree, to be given to its procedure when no lock is held.
  */
 typedef struct NsUrlDropped {
@@ -35,6 +41,14 @@ void NsUrlTreePut(NsUrlTree *treePtr, const char *method, const char *url,
                   NsUrlDropped **droppedPtr);
 
 /*
+ * Likewise an entry that counts only where its constraints hold, and there
+ * comes before the one without.  They become the tree's; NULL: none.
+ */
+void NsUrlTreePutFor(NsUrlTree *treePtr, NsConstraints *constraintsPtr,
+                     const char *method, const char *url, void *data, int flags,
+                     void (*freeProc)(void *data), NsUrlDropped **droppedPtr);
+
+/*
  * Take the entry of exactly that pattern out; NULL if there is none.  With
  * NS_OP_RECURSE: all entries at and below the pattern's directory, NULL.  What
  * leaves is added to dropped.
@@ -43,18 +57,30 @@ void *NsUrlTreeRemove(NsUrlTree *treePtr, const char *method, const char *url,
                       int flags, NsUrlDropped **droppedPtr);
 
 /*
- * The entry of exactly that pattern and kind.
+ * Remove as well what the flags above say; whether something was there.
  */
-void *NsUrlTreeGet(const NsUrlTree *treePtr, const char *method,
-                   const char *url, int flags);
+bool NsUrlTreeRemoveAll(NsUrlTree *treePtr, const char *method, const char *url,
+                        int flags, NsUrlDropped **droppedPtr);
+
+/*
+ * The entry of exactly that pattern and kind, for a context.
+ */
+void *NsUrlTreeGetFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                      const char *method, const char *url, int flags);
 
 /*
  * The best match that acceptProc (NULL: any) accepts; ignoring filters other
- * than `*` when isFast.
+ * than `*` when isFast.  Entries with constraints do not count; the second one
+ * is for a context, where they may, and with NS_OP_NOINHERIT looks only at
+ * entries of that kind.
  */
 void *NsUrlTreeFind(const NsUrlTree *treePtr, const char *method,
                     const char *url, bool isFast, NsUrlAcceptProc *acceptProc,
                     void *arg);
+
+void *NsUrlTreeFindFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                       const char *method, const char *url, int flags,
+                       NsUrlAcceptProc *acceptProc, void *arg);
 
 void NsUrlTreeVisit(const NsUrlTree *treePtr, NsUrlVisitProc *proc, void *arg);
 

@@ -15,15 +15,16 @@
 #define NS_TCL_FAMILIES(FAMILY) \
     FAMILY(Aead) FAMILY(Crypto) FAMILY(EcKey) FAMILY(KeyDerive) \
     FAMILY(AtClose) FAMILY(Blueprint) FAMILY(Cache) FAMILY(CacheUpdate) \
-    FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) FAMILY(Conn) \
-    FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) FAMILY(Driver) FAMILY(Env) \
-    FAMILY(File) FAMILY(Filter) FAMILY(Form) FAMILY(Html) FAMILY(Http) \
-    FAMILY(Image) FAMILY(Info) FAMILY(Ip) FAMILY(Job) FAMILY(KeyList) FAMILY(Lock) \
-    FAMILY(Log) FAMILY(LogSink) FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) \
-    FAMILY(Process) FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) \
-    FAMILY(Sock) FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) \
-    FAMILY(Thread) FAMILY(Time) FAMILY(Url) FAMILY(UrlCode) FAMILY(UrlParse) \
-    FAMILY(Writer)
+    FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) \
+    FAMILY(Conn) FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) \
+    FAMILY(Driver) FAMILY(Env) FAMILY(File) FAMILY(Filter) FAMILY(Form) \
+    FAMILY(Html) FAMILY(Http) FAMILY(Image) FAMILY(Info) FAMILY(Ip) \
+    FAMILY(Job) FAMILY(KeyList) FAMILY(Lock) FAMILY(Log) FAMILY(LogSink) \
+    FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) FAMILY(Process) \
+    FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) FAMILY(Sock) \
+    FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) FAMILY(Thread) \
+    FAMILY(Time) FAMILY(Url) FAMILY(UrlCode) FAMILY(UrlParse) \
+    FAMILY(UrlSpace) FAMILY(Writer)
 /* clang-format on */
 
 /*

@@ -15,6 +15,7 @@
 #include "nsthread.h"
 #include "request/fastpath.h"
 #include "request/filter.h"
+#include "request/op.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/regargs.h"
@@ -76,18 +77,23 @@ static int
 RegisterProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_SCRIPT, NULL};
-    const NsInterp        *itPtr = clientData;
-    NsRegArgs              args;
+    static const NsRegSpec spec = {
+        NS_REG_METHOD | NS_REG_SCRIPT | NS_REG_CONSTRAINTS, NULL};
+    const NsInterp *itPtr = clientData;
+    NsRegArgs       args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RegisterRequest(itPtr->serverPtr->name, args.method, args.url,
-                       RunRequestScript, Ns_TclFreeCallback,
-                       NsRegArgsCallback(&args, interp,
-                                         AsProc(RunRequestScript)),
-                       args.flags);
+    NsOpRegister(itPtr->serverPtr,
+                 &(NsOpSpec){.constraintsPtr = args.constraintsPtr,
+                             .method = args.method,
+                             .url = args.url,
+                             .proc = RunRequestScript,
+                             .freeProc = Ns_TclFreeCallback,
+                             .arg = NsRegArgsCallback(&args, interp,
+                                                      AsProc(RunRequestScript)),
+                             .flags = args.flags});
     return TCL_OK;
 }
 
@@ -122,15 +128,19 @@ static int
 RegisterFastPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_METHOD, NULL};
+    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_CONSTRAINTS, NULL};
     const NsInterp        *itPtr = clientData;
     NsRegArgs              args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RegisterRequest(itPtr->serverPtr->name, args.method, args.url,
-                       Ns_FastPathProc, NULL, NULL, args.flags);
+    NsOpRegister(itPtr->serverPtr,
+                 &(NsOpSpec){.constraintsPtr = args.constraintsPtr,
+                             .method = args.method,
+                             .url = args.url,
+                             .proc = Ns_FastPathProc,
+                             .flags = args.flags});
     return TCL_OK;
 }
 
@@ -143,10 +153,9 @@ UnregisterOpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static void
-UnregisterOp(const char *server, const NsRegArgs *argsPtr)
+UnregisterOp(NsServer *serverPtr, const NsRegArgs *argsPtr)
 {
-    Ns_UnRegisterRequestEx(server, argsPtr->method, argsPtr->url,
-                           argsPtr->flags);
+    NsOpUnregister(serverPtr, argsPtr->method, argsPtr->url, argsPtr->flags);
 }
 
 static int
@@ -157,27 +166,32 @@ RegisterFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_TclCallback *callbackPtr;
     Tcl_Obj        *scriptPtr;
     char           *method, *url;
+    char           *constraints = NULL;
+    NsConstraints  *constraintsPtr;
     int             isFirst = 0, when = 0, nArgs = 0;
-    Ns_ObjvSpec     opts[] = {{"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
-                              {"--", Ns_ObjvBreak, NULL, NULL},
-                              {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec     args[] = {
-            {"when", Ns_ObjvFlags, &when, filterPhases},
-            {"method", Ns_ObjvString, &method, NULL},
-            {"urlPattern", Ns_ObjvString, &url, NULL},
-            {"script", Ns_ObjvObj, &scriptPtr, NULL},
-            {"?args", Ns_ObjvArgs, &nArgs, NULL},
-            {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
+                          {"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {
+        {"when", Ns_ObjvFlags, &when, filterPhases},
+        {"method", Ns_ObjvString, &method, NULL},
+        {"urlPattern", Ns_ObjvString, &url, NULL},
+        {"script", Ns_ObjvObj, &scriptPtr, NULL},
+        {"?args", Ns_ObjvArgs, &nArgs, NULL},
+        {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
                                     scriptPtr, nArgs, objv + (objc - nArgs));
-    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
-                             RunFilterScript,
-                             when | (isFirst ? NS_FILTER_FIRST : 0),
-                             callbackPtr);
+    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
+                            RunFilterScript,
+                            when | (isFirst ? NS_FILTER_FIRST : 0),
+                            callbackPtr);
     return TCL_OK;
 }
 
@@ -188,22 +202,27 @@ RegisterTraceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
     Ns_TclCallback *callbackPtr;
     Tcl_Obj        *scriptPtr;
-    char           *method, *url;
+    char           *method, *url, *constraints = NULL;
+    NsConstraints  *constraintsPtr;
     int             nArgs = 0;
-    Ns_ObjvSpec     args[] = {{"method", Ns_ObjvString, &method, NULL},
-                              {"urlPattern", Ns_ObjvString, &url, NULL},
-                              {"script", Ns_ObjvObj, &scriptPtr, NULL},
-                              {"?args", Ns_ObjvArgs, &nArgs, NULL},
-                              {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
+                          {"urlPattern", Ns_ObjvString, &url, NULL},
+                          {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                          {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
                                     scriptPtr, nArgs, objv + (objc - nArgs));
-    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
-                             RunFilterScript, NS_FILTER_VOID_TRACE,
-                             callbackPtr);
+    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
+                            RunFilterScript, NS_FILTER_VOID_TRACE, callbackPtr);
     return TCL_OK;
 }
 
@@ -212,19 +231,24 @@ ShortcutFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
-    char           *method, *url;
+    char           *method, *url, *constraints = NULL;
+    NsConstraints  *constraintsPtr;
     int             when = 0;
-    Ns_ObjvSpec     args[] = {{"when", Ns_ObjvFlags, &when, filterPhases},
-                              {"method", Ns_ObjvString, &method, NULL},
-                              {"urlPattern", Ns_ObjvString, &url, NULL},
-                              {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"when", Ns_ObjvFlags, &when, filterPhases},
+                          {"method", Ns_ObjvString, &method, NULL},
+                          {"urlPattern", Ns_ObjvString, &url, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
+            != TCL_OK) {
         return TCL_ERROR;
     }
-    (void) Ns_RegisterFilter(itPtr->serverPtr->name, method, url,
-                             NsShortcutFilterProc, when | NS_FILTER_FIRST,
-                             NULL);
+    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
+                            NsShortcutFilterProc, when | NS_FILTER_FIRST, NULL);
     return TCL_OK;
 }
 

@@ -8,14 +8,16 @@
 #ifndef NSD_TCL_REGARGS_H
 #define NSD_TCL_REGARGS_H
 
+#include "request/constraints.h"
 #include "tcl/interp.h"
 
 /*
  * The words of a command besides -noinherit, -- and url.
  */
-#define NS_REG_METHOD  0x01u /* A method before the URL. */
-#define NS_REG_SCRIPT  0x02u /* A script and its arguments behind it. */
-#define NS_REG_RECURSE 0x04u /* -recurse */
+#define NS_REG_METHOD      0x01u /* A method before the URL. */
+#define NS_REG_SCRIPT      0x02u /* A script and its arguments behind it. */
+#define NS_REG_RECURSE     0x04u /* -recurse, -allconstraints */
+#define NS_REG_CONSTRAINTS 0x08u /* -constraints */
 
 typedef struct NsRegSpec {
     unsigned    what;
@@ -23,14 +25,24 @@ typedef struct NsRegSpec {
 } NsRegSpec;
 
 typedef struct NsRegArgs {
-    int             flags; /* NS_OP_NOINHERIT, NS_OP_RECURSE */
+    int flags; /* NS_OP_NOINHERIT, NS_OP_RECURSE,
+                * NS_OP_ALLCONSTRAINTS */
     char           *method;
     char           *url;
     char           *optional; /* NULL: not given. */
     Tcl_Obj        *scriptPtr;
     int             nArgs; /* Words behind the script. */
     Tcl_Obj *const *args;
+    NsConstraints  *constraintsPtr; /* The caller's; NULL: none. */
 } NsRegArgs;
+
+/*
+ * Whether the method can be one, and the constraints (NULL: none) are a list of
+ * keys and values; mayBeGlob: the method may have wildcards.  TCL_ERROR with a
+ * message, and nothing in *constraintsPtr.
+ */
+int NsRegArgsCheck(Tcl_Interp *interp, const char *method, bool mayBeGlob,
+                   const char *constraints, NsConstraints **constraintsPtr);
 
 int NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr,
                    Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
@@ -44,7 +56,7 @@ Ns_TclCallback *NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
 /*
  * Commands that unregister: `?-server s?` may be among the options.
  */
-typedef void NsUnregisterProc(const char *server, const NsRegArgs *argsPtr);
+typedef void NsUnregisterProc(NsServer *serverPtr, const NsRegArgs *argsPtr);
 int          NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
                                  Tcl_Obj *const *objv, NsUnregisterProc *proc);
 

@@ -122,9 +122,9 @@ UnregisterUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static void
-UnregisterUrl2File(const char *server, const NsRegArgs *argsPtr)
+UnregisterUrl2File(NsServer *serverPtr, const NsRegArgs *argsPtr)
 {
-    Ns_UnRegisterUrl2FileProc(server, argsPtr->url, argsPtr->flags);
+    Ns_UnRegisterUrl2FileProc(serverPtr->name, argsPtr->url, argsPtr->flags);
 }
 
 static int
