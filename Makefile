@@ -9,7 +9,7 @@
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
-MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm
+MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm nsdb nsdbsqlite nsdbpg
 PORT    = 8080
 ADDRESS =
 # make V=1 shows the commands.
@@ -41,7 +41,9 @@ ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)
 $(ROOM_OBJECTS): COMPILE += -ftls-model=initial-exec
 # Starts and stops the rooms; in the library for programs that embed the server.
 MAIN_OBJECTS   = obj/nsd/nsmain.o
-MODULE_OBJECTS = $(foreach m,$(MODULES),$(patsubst %.c,obj/%.o,$(sort $(wildcard $(m)/*.c))))
+# What nsdb and the drivers of databases share.
+DB_OBJECTS     = $(patsubst %.c,obj/%.o,$(sort $(wildcard nsdb/lib/*.c)))
+MODULE_OBJECTS = $(DB_OBJECTS) $(foreach m,$(MODULES),$(patsubst %.c,obj/%.o,$(sort $(wildcard $(m)/*.c))))
 UNIT_SOURCES   = $(sort $(wildcard tests/unit/*_test.c))
 UNIT_TESTS     = $(UNIT_SOURCES:tests/unit/%.c=obj/tests/unit/%)
 STRESS_SOURCES = $(sort $(wildcard tests/stress/*_stress.c))
@@ -50,14 +52,14 @@ FUZZ_SOURCES   = $(sort $(wildcard tests/fuzz/fuzz_*.c))
 COMPILED_SOURCES = $(ROOM_SOURCES) nsd/nsmain.c nsd/main.c $(MODULE_OBJECTS:obj/%.o=%.c) \
 	$(UNIT_SOURCES) $(STRESS_SOURCES) $(FUZZ_SOURCES)
 
-BUILT_MODULES  = $(foreach m,$(filter-out $(if $(PQ_LIBS),,nslogpostgresql),$(MODULES)),$(m)/$(m).so)
+BUILT_MODULES  = $(foreach m,$(filter-out $(if $(PQ_LIBS),,nslogpostgresql nsdbpg),$(MODULES)),$(m)/$(m).so)
 
 # Programs have the library from their start, so its thread-local variables need
 # no call to be found.
 $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec
 # The one file that looks into an interpreter's insides.
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
-obj/nslogpostgresql/%.o: private COMPILE += $(PQ_INCLUDE)
+obj/nslogpostgresql/%.o obj/nsdbpg/%.o: private COMPILE += $(PQ_INCLUDE)
 
 .PHONY: all build run test test-fault install check check-asan check-tsan layers lint internals coverage bench \
 	format format-prove clean distclean packages packages-test packages-optional packages-bench help fuzz
@@ -112,6 +114,10 @@ nsd/nsd: obj/nsd/main.o nsd/libnsd.so
 nsd/init.tcl: tcl/bin/init.tcl
 	cp $< $@
 
+nsdb/libnsdb.so: $(DB_OBJECTS) nsd/libnsd.so
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsdb.so -o $@ $(DB_OBJECTS) -Lnsd -lnsd
+
 define MODULE_RULE
 $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
 	@echo '  LINK  $$@'
@@ -120,6 +126,12 @@ endef
 nsssl_LIBS = $(SSL_LIBS)
 nslogsqlite_LIBS = $(SQLITE_LIBS)
 nslogpostgresql_LIBS = $(PQ_LIBS)
+# In the tree, and as it is installed.
+DB_LIBS = -Lnsdb -lnsdb -Wl,-rpath,'$$ORIGIN/../nsdb:$$ORIGIN/../lib'
+nsdb_LIBS = $(DB_LIBS)
+nsdbsqlite_LIBS = $(DB_LIBS) $(SQLITE_LIBS)
+nsdbpg_LIBS = $(DB_LIBS) $(PQ_LIBS)
+nsdb/nsdb.so nsdbsqlite/nsdbsqlite.so nsdbpg/nsdbpg.so: nsdb/libnsdb.so
 $(foreach m,$(MODULES),$(eval $(call MODULE_RULE,$(m))))
 
 # Tests.
@@ -197,7 +209,7 @@ install: build
 	@PREFIX="$(DESTDIR)$(PREFIX)" tools/install
 
 clean:
-	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl $(foreach m,$(MODULES),$(m)/$(m).so)
+	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl nsdb/libnsdb.so $(foreach m,$(MODULES),$(m)/$(m).so)
 
 distclean: clean
 	rm -rf build-* configure config.mk include/Makefile.module config.status config.log autom4te.cache \

@@ -23,11 +23,11 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
 }
 ######################################################################
 # The process
@@ -51,6 +51,7 @@ ns_section ns/parameters
   #ns_param jobsperthread           0
    # An idle job thread ends after this time; 0 = never.
   #ns_param jobtimeout              300
+  #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
    # the client.
@@ -193,6 +194,36 @@ ns_section ns/logsinks
   #ns_param streams                 audit
   #ns_param table                   audit
 
+# Databases: drivers, pools of connections, and what each pool connects to.  A
+# server has them with module nsdb.
+ns_section ns/db/drivers
+  #ns_param sqlite                  $object(nsdbsqlite)
+  #ns_param postgres                $object(nsdbpg)
+#ns_section ns/db/driver/sqlite
+  #ns_param busytimeout             5s         ;# How long to wait for another's lock.
+  #ns_param journalmode             wal        ;# Empty: as the database has it.
+  #ns_param foreignkeys             true       ;# Enforce them.
+  #ns_param cachedstatements        32         ;# Prepared statements that a connection keeps.
+#ns_section ns/db/driver/postgres
+  #ns_param connecttimeout          10s        ;# How long to wait for a connection.
+  #ns_param datestyle               {}         ;# As in `set datestyle to`.
+ns_section ns/db/pools
+  #ns_param main                    "Data of the site"
+#ns_section ns/db/pool/main
+  #ns_param driver                  {}         ;# Its name in ns/db/drivers.
+   # The database, as the driver names it: a file, HOST:PORT:DBNAME.
+  #ns_param datasource              {}
+  #ns_param user                    {}
+  #ns_param password                {}
+  #ns_param connections             2          ;# Handles, and so connections at most.
+  #ns_param maxidle                 5m         ;# An unused connection is closed then; 0 = never.
+  #ns_param maxopen                 60m        ;# Any connection is closed then; 0 = never.
+  #ns_param checkinterval           5m         ;# How often free handles are looked at for that.
+   # With Debug(sql), statements that take less are not logged.
+  #ns_param logminduration          0ms
+  #ns_param logsqlerrors            false      ;# Log statements that fail.
+  #ns_param verbose                 false      ;# Turn Debug(sql) on at the start.
+
 # Modules that all servers share: name and file.
 ns_section ns/modules
   #ns_param nssock                  $object(nssock)
@@ -254,11 +285,17 @@ ns_section ns/server/default/modules
   #ns_param nsssl                   $object(nsssl)
   #ns_param nscp                    $object(nscp)
   #ns_param nsperm                  $object(nsperm)
+  #ns_param nsdb                    $object(nsdb)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
    # So does the monitor.
    ns_param nsstats                 tcl
+
+# Its database pools.
+ns_section ns/server/default/db
+  #ns_param pools                   {}         ;# Names, separated by commas; * = all.
+  #ns_param defaultpool             {}         ;# For ns_db gethandle without a name.
 
 # Further pools of threads: name and description; then each one's values.
 ns_section ns/server/default/pools

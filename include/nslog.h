@@ -44,6 +44,11 @@ NS_EXTERN const char *Ns_LogSeverityName(Ns_LogSeverity severity);
 NS_EXTERN int         Ns_LogSeverityEnabled(Ns_LogSeverity severity);
 
 /*
+ * Switch a severity that exists; Fatal stays on.  The state before.
+ */
+NS_EXTERN bool Ns_LogSeveritySetEnabled(Ns_LogSeverity severity, bool enabled);
+
+/*
  * Call proc for each entry but Fatal ones, newest filter first, in the logging
  * thread.  The message is not null-terminated.  A result other than NS_OK skips
  * the filters that follow.  What proc itself logs reaches no filter.

@@ -36,7 +36,7 @@ typedef void ValueProc(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 
 static ValueProc CheckDirectory, CheckModule, CheckPoolMap, CheckRedirect;
 static ValueProc CheckLimit, CheckHost, CheckServer, CheckAddress, CheckSink;
-static ValueProc CheckServerKey;
+static ValueProc CheckServerKey, CheckDriver;
 
 /*
  * key "*": each one.
@@ -50,6 +50,7 @@ static const struct {
     {"ns/parameters", "logringdir", CheckDirectory},
     {"ns/modules", "*", CheckModule},
     {"ns/server/*/modules", "*", CheckModule},
+    {"ns/db/drivers", "*", CheckDriver},
     {"ns/server/*/pool/*", "map", CheckPoolMap},
     {"ns/server/*/pool/*", "map-noinherit", CheckPoolMap},
     {"ns/server/*/redirects", "*", CheckRedirect},
@@ -105,6 +106,11 @@ NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
                && !HasKey("ns/logsinks", parts.at[2])) {
         ReportUnlisted(checkPtr, itemPtr, "log sink", parts.at[2],
                        "ns/logsinks");
+    } else if (STREQ(parts.at[1], "db") && parts.n >= 4
+               && STREQ(parts.at[2], "pool")
+               && !HasKey("ns/db/pools", parts.at[3])) {
+        ReportUnlisted(checkPtr, itemPtr, "database pool", parts.at[3],
+                       "ns/db/pools");
     }
     Ns_DStringFree(&ds);
 }
@@ -364,6 +370,22 @@ CheckDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
                        strerror(errno));
     }
     Ns_DStringFree(&ds);
+}
+
+static void
+CheckDriver(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    char path[PATH_MAX], reason[512];
+
+    if (!NsModuleFind(itemPtr->value, path)) {
+        snprintf(reason, sizeof(reason), "%.400s: %s", path, strerror(errno));
+    } else if (NsModuleSymbol(path, "Ns_DbDriverInit", reason, sizeof(reason))
+               != NULL) {
+        return;
+    }
+    NsConfigReport(checkPtr, itemPtr->place,
+                   "database driver \"%s\" in section \"%s\": %s", itemPtr->key,
+                   itemPtr->section, reason);
 }
 
 static void

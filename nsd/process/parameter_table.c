@@ -44,6 +44,9 @@ static const NsParameter processParameters[] = {
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
 
+    BOOL("dbcloseonexit", "false",
+         "Close the database connections of nsdb at the end."),
+
     IGNORED("smtphost", "For a mail client, which this server does not have."),
     IGNORED("mailhost", "For a mail client, which this server does not have."),
     IGNORED("smtpport", "For a mail client, which this server does not have."),
@@ -121,6 +124,30 @@ static const NsParameter nspermParameters[] = {
          "Passwords for these files; relative to home."),
     END};
 
+static const NsParameter poolParameters[] = {
+    TEXT("driver", "", "Its driver, by the name in ns/db/drivers."),
+    TEXT("datasource", "", "The database, as the driver names it."),
+    TEXT("user", "", "For the driver."),
+    TEXT("password", "", "For the driver."),
+    NUMBER("connections", "2", 0, INT32_MAX,
+           "Handles, and so connections at most."),
+    SPAN("maxidle", "5m", 0, NS_PARAM_NO_LIMIT,
+         "A connection that is unused for so long is closed; 0 = never."),
+    SPAN("maxopen", "60m", 0, NS_PARAM_NO_LIMIT,
+         "A connection that is open for so long is closed; 0 = never."),
+    SPAN("checkinterval", "5m", 1000, NS_PARAM_NO_LIMIT,
+         "How often free handles are looked at for that."),
+    SPAN("logminduration", "0ms", 0, NS_PARAM_NO_LIMIT,
+         "With Debug(sql), statements that take less are not logged."),
+    BOOL("logsqlerrors", "false", "Log statements that fail."),
+    BOOL("verbose", "false", "Turn Debug(sql) on at the start."),
+    END};
+
+static const NsParameter databaseParameters[] = {
+    TEXT("pools", "", "Pools that it may use, separated by commas; * = all."),
+    TEXT("defaultpool", "", "The one for ns_db gethandle without a name."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
@@ -144,6 +171,13 @@ static const NsParameterSection sections[] = {
     {"ns/logsink/*", "ns/logsink/NAME",
      "One of them; its type has further parameters, see below.", false, NULL},
     {"logsink/?", "ns/logsink/NAME", NULL, true, "ns/logsink/*"},
+    {"ns/db/drivers", "ns/db/drivers",
+     "Database drivers: name and file (doc/database.md).", true, NULL},
+    {"ns/db/driver/*", "ns/db/driver/NAME", "What one of them reads.", true,
+     NULL},
+    {"ns/db/pools", "ns/db/pools", "Database pools: name and description.",
+     true, NULL},
+    {"ns/db/pool/*", "ns/db/pool/P", "One of them.", false, NULL},
     {"ns/server/*", "ns/server/S", "A virtual server, with its default pool.",
      false, NULL},
     {"ns/server/*/modules", "ns/server/S/modules",
@@ -157,6 +191,7 @@ static const NsParameterSection sections[] = {
      NULL},
     {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", false, NULL},
     {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", false, NULL},
+    {"ns/server/*/db", "ns/server/S/db", "Its database pools.", false, NULL},
     {"ns/server/*/redirects", "ns/server/S/redirects",
      "Pages for statuses: status and local URL.", true, NULL},
     {"ns/server/*/limits", "ns/server/S/limits",
@@ -185,6 +220,8 @@ static const struct {
     const char        *pattern;
     const NsParameter *rows;
 } tables[] = {{"ns/parameters", processParameters},
+              {"ns/db/pool/*", poolParameters},
+              {"ns/server/*/db", databaseParameters},
               {"module/nsssl", nssslParameters},
               {"module/nscp", nscpParameters},
               {"module/nscp/users", nscpUserParameters},

@@ -118,6 +118,12 @@ NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled)
     return atomic_exchange(&severityPtr->isEnabled, isEnabled);
 }
 
+bool
+Ns_LogSeveritySetEnabled(Ns_LogSeverity severity, bool enabled)
+{
+    return NsSeverityEnable(severity, enabled);
+}
+
 void
 NsSeverityCountEntry(Ns_LogSeverity severity)
 {
