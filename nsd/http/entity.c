@@ -92,7 +92,7 @@ size_t
 NsEntityAppend(Ns_DString *dsPtr, const char *text, const char *end)
 {
     const char *stop = text + 1;
-    uint32_t    code;
+    uint32_t    code = 0;
 
     while (stop < end
            && (NsIsAlpha(*stop) || NsIsDigit(*stop) || *stop == '#')) {
