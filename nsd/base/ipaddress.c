@@ -74,8 +74,26 @@ NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr)
     size_t         nBytes = (size_t) rangePtr->nBits / 8;
     int            nRest = rangePtr->nBits % 8;
 
-    return memcmp(a, b, nBytes) == 0
+    /* Not even ::/0 has an IPv4 address. */
+    return (rangePtr->nBits >= V4_BITS || !NsIpIsV4(addressPtr))
+        && memcmp(a, b, nBytes) == 0
         && (nRest == 0 || (a[nBytes] ^ b[nBytes]) >> (8 - nRest) == 0);
+}
+
+bool
+NsIpIsV4(const NsIpAddress *addressPtr)
+{
+    return memcmp(addressPtr->bytes, v4Prefix, sizeof(v4Prefix)) == 0;
+}
+
+bool
+NsIpIsAny(const NsIpAddress *addressPtr)
+{
+    static const uint8_t zeros[sizeof(addressPtr->bytes)];
+    size_t               nSkipped = NsIpIsV4(addressPtr) ? sizeof(v4Prefix) : 0;
+
+    return memcmp(addressPtr->bytes + nSkipped, zeros, sizeof(zeros) - nSkipped)
+        == 0;
 }
 
 bool

@@ -32,7 +32,17 @@ bool NsIpParse(const char *text, NsIpAddress *addressPtr);
  */
 bool NsIpRangeParse(const char *text, NsIpRange *rangePtr);
 
+/*
+ * Ranges and addresses of different families never match.
+ */
 bool NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr);
+
+/*
+ * Whether it is an IPv4 address, in either spelling; whether it is 0.0.0.0 or
+ * ::, which stand for all addresses of a machine.
+ */
+bool NsIpIsV4(const NsIpAddress *addressPtr);
+bool NsIpIsAny(const NsIpAddress *addressPtr);
 
 /*
  * Whether the address can be reached from everywhere: not of this machine, a

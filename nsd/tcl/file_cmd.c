@@ -1,8 +1,8 @@
 /*
  * file_cmd.c --
  *
- *      Files: ns_mktemp, ns_tmpnam, ns_truncate, ns_ftruncate, ns_symlink,
- *      ns_filestat.
+ *      Files: ns_mktemp, ns_mkdtemp, ns_opentmpfile, ns_tmpnam, ns_truncate,
+ * ns_ftruncate, ns_symlink, ns_filestat.
  */
 
 #include "nsstring.h"
@@ -13,10 +13,14 @@
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
-static Tcl_ObjCmdProc MkTempCmd, TmpNamCmd, TruncateCmd, FTruncateCmd,
-    SymlinkCmd, FileStatCmd, FileStateCmd;
+static Tcl_ObjCmdProc MkTempCmd, MkDTempCmd, OpenTmpFileCmd, TmpNamCmd,
+    TruncateCmd, FTruncateCmd, SymlinkCmd, FileStatCmd, FileStateCmd;
 
+static void StartTemplate(Ns_DString *dsPtr, Tcl_Obj *templateObj);
+static int  BadTemplate(Tcl_Interp *interp, Tcl_Obj *templateObj,
+                        Ns_DString *dsPtr);
 static bool UnusedName(char *template);
+static bool HasDirectory(const char *file);
 static int  GetLength(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                       Tcl_WideInt *lengthPtr);
 static int  SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
@@ -24,7 +28,10 @@ static int  SetElement(Tcl_Interp *interp, Tcl_Obj *arrayPtr, const char *name,
 static const char *FileType(mode_t mode);
 
 static const NsTclCommand commands[] = {
-    {"ns_mktemp", MkTempCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
+    {"ns_mktemp", MkTempCmd, 0, 1, "?template?", NS_TCL_BASIC},
+    {"ns_mkdtemp", MkDTempCmd, 0, 1, "?template?", NS_TCL_BASIC},
+    {"ns_opentmpfile", OpenTmpFileCmd, 1, 2, "varname ?template?",
+     NS_TCL_BASIC},
     {"ns_tmpnam", TmpNamCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_truncate", TruncateCmd, 1, 2, "file ?length?", NS_TCL_BASIC},
     {"ns_ftruncate", FTruncateCmd, 1, 2, "fileId ?length?", NS_TCL_BASIC},
@@ -36,44 +43,118 @@ static const NsTclCommand commands[] = {
 NS_TCL_FAMILY(File, commands)
 
 /*
- * ns_mktemp template: a name that nothing has at this moment.
+ * ns_mktemp ?template?: a name that nothing has at this moment.
  */
 static int
 MkTempCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
+    Tcl_Obj   *templateObj = objc > 1 ? objv[1] : NULL;
     Ns_DString ds;
 
-    if (objc != 2) {
-        return NsTclFail(interp, "wrong # of args: should be \"%s template\"",
-                         Tcl_GetString(objv[0]));
+    StartTemplate(&ds, templateObj);
+    return UnusedName(Ns_DStringValue(&ds))
+        ? NsTclReturnText(interp, &ds)
+        : BadTemplate(interp, templateObj, &ds);
+}
+
+/*
+ * ns_mkdtemp ?template?: the name of a new directory.
+ */
+static int
+MkDTempCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    Tcl_Obj   *templateObj = objc > 1 ? objv[1] : NULL;
+    Ns_DString ds;
+
+    StartTemplate(&ds, templateObj);
+    return mkdtemp(Ns_DStringValue(&ds)) != NULL
+        ? NsTclReturnText(interp, &ds)
+        : BadTemplate(interp, templateObj, &ds);
+}
+
+/*
+ * ns_opentmpfile varname ?template?: a channel on a new file, of which the
+ * variable gets the name.
+ */
+static int
+OpenTmpFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+               Tcl_Obj *const *objv)
+{
+    Tcl_Obj    *templateObj = objc > 2 ? objv[2] : NULL;
+    Ns_DString  ds;
+    Tcl_Channel channel;
+    int         fd;
+
+    StartTemplate(&ds, templateObj);
+    fd = mkostemp(Ns_DStringValue(&ds), O_CLOEXEC);
+    if (fd < 0) {
+        return BadTemplate(interp, templateObj, &ds);
     }
-    Ns_DStringInit(&ds);
-    Ns_DStringAppend(&ds, Tcl_GetString(objv[1]));
-    if (!UnusedName(Ns_DStringValue(&ds))) {
-        Ns_DStringTrunc(&ds, 0);
+    if (Tcl_SetVar2Ex(interp, Tcl_GetString(objv[1]), NULL,
+                      Tcl_NewStringObj(Ns_DStringValue(&ds),
+                                       Ns_DStringLength(&ds)),
+                      TCL_LEAVE_ERR_MSG)
+        == NULL) {
+        close(fd);
+        unlink(Ns_DStringValue(&ds));
+        Ns_DStringFree(&ds);
+        return TCL_ERROR;
     }
-    return NsTclReturnText(interp, &ds);
+    Ns_DStringFree(&ds);
+    channel = Tcl_MakeFileChannel(INT2PTR(fd), TCL_READABLE | TCL_WRITABLE);
+    Tcl_RegisterChannel(interp, channel);
+    return NsTclReturnString(interp, Tcl_GetChannelName(channel));
+}
+
+/*
+ * By default, in the directory for temporary files.
+ */
+static void
+StartTemplate(Ns_DString *dsPtr, Tcl_Obj *templateObj)
+{
+    Ns_DStringInit(dsPtr);
+    if (templateObj == NULL) {
+        Ns_DStringVarAppend(dsPtr, NsTempDirectory(), "/nsXXXXXX",
+                            (char *) NULL);
+    } else {
+        Ns_DStringAppend(dsPtr, Tcl_GetString(templateObj));
+    }
+}
+
+/*
+ * Leave the reason, which is in errno; TCL_ERROR.
+ */
+static int
+BadTemplate(Tcl_Interp *interp, Tcl_Obj *templateObj, Ns_DString *dsPtr)
+{
+    int  error = errno;
+    bool hasNoPlace = error == EINVAL;
+
+    Ns_TclPrintfResult(interp, "could not use template \"%s\": %s",
+                       templateObj == NULL ? Ns_DStringValue(dsPtr)
+                                           : Tcl_GetString(templateObj),
+                       hasNoPlace ? "it does not end in XXXXXX"
+                                  : strerror(error));
+    errno = error;
+    (void) Tcl_PosixError(interp);
+    Ns_DStringFree(dsPtr);
+    return TCL_ERROR;
 }
 
 static int
 TmpNamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    Ns_DString template;
-    int result = TCL_OK;
+    Ns_DString ds;
 
-    Ns_DStringInit(&template);
-    Ns_DStringVarAppend(&template, NsTempDirectory(), "/nsXXXXXX", NULL);
-    if (UnusedName(Ns_DStringValue(&template))) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj(Ns_DStringValue(&template), -1));
-    } else {
-        Ns_TclPrintfResult(interp, "could not get temporary filename");
-        result = TCL_ERROR;
+    StartTemplate(&ds, NULL);
+    if (!UnusedName(Ns_DStringValue(&ds))) {
+        Ns_DStringFree(&ds);
+        return NsTclFail(interp, "could not get temporary filename");
     }
-    Ns_DStringFree(&template);
-    return result;
+    return NsTclReturnText(interp, &ds);
 }
 
 /*
@@ -102,7 +183,7 @@ FileStateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * Replace the X's at the end of the template.
+ * Replace the X's at the end of the template.  False: errno says why not.
  */
 static bool
 UnusedName(char *template)
@@ -113,17 +194,37 @@ UnusedName(char *template)
     struct stat status;
 
     if (length < 6 || !STREQ(template + length - 6, "XXXXXX")) {
+        errno = EINVAL;
         return false;
     }
     for (int nTries = 0; nTries < 1000; nTries++) {
         for (size_t i = length - 6; i < length; i++) {
             template[i] = letters[(int) (Ns_DRand() * (sizeof(letters) - 1))];
         }
-        if (lstat(template, &status) != 0 && errno == ENOENT) {
-            return true;
+        if (lstat(template, &status) != 0) {
+            /* A directory on the way may be missing, or closed. */
+            return errno == ENOENT && HasDirectory(template);
         }
     }
+    errno = EEXIST;
     return false;
+}
+
+static bool
+HasDirectory(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    Ns_DString  ds;
+    bool        isThere;
+
+    if (slash == NULL || slash == file) {
+        return true;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringNAppend(&ds, file, (int) (slash - file));
+    isThere = access(Ns_DStringValue(&ds), F_OK) == 0;
+    Ns_DStringFree(&ds);
+    return isThere;
 }
 
 /*

@@ -2,23 +2,28 @@
  * time_cmd.c --
  *
  *      Times: ns_time, ns_httptime, ns_parsehttptime, ns_gmtime, ns_localtime,
- *      ns_fmttime, ns_sleep.
+ *      ns_fmttime, ns_sleep, ns_baseunit.
  */
 
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/chars.h"
+#include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc TimeCmd, HttpTimeCmd, ParseHttpTimeCmd, FmtTimeCmd,
-    SleepCmd, BrokenDownTimeCmd;
+    SleepCmd, BrokenDownTimeCmd, BaseUnitCmd;
 
 static Tcl_ObjCmdProc AdjustCmd, DiffCmd, FormatCmd, GetCmd, IncrCmd, MakeCmd,
     SecondsCmd, MicrosecondsCmd;
 
-static int SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
-static int OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
+static int    SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
+static size_t FormatTime(char *text, size_t room, Ns_Time time);
+static int    ReturnBytes(Tcl_Interp *interp, const char *size);
+static int    ReturnSeconds(Tcl_Interp *interp, const Ns_Time *timePtr);
+static int    OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
 
 #define IS_LOCAL 1
 
@@ -31,18 +36,19 @@ static const NsTclCommand commands[] = {
      NS_TCL_DATA(IS_LOCAL) | NS_TCL_BASIC},
     {"ns_fmttime", FmtTimeCmd, 1, 2, "time ?fmt?", NS_TCL_BASIC},
     {"ns_sleep", SleepCmd, 1, 1, "timespec", NS_TCL_BASIC},
+    {"ns_baseunit", BaseUnitCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     NS_TCL_END};
 
 static const NsTclCommand subcmds[] = {
     {"adjust", AdjustCmd, 1, 1, "time", 0},
     {"diff", DiffCmd, 2, 2, "time1 time2", 0},
+    {"format", FormatCmd, 1, 1, "time", 0},
     {"get", GetCmd, 0, NS_TCL_ANY, NULL, 0},
     {"incr", IncrCmd, 2, 3, "time sec ?usec?", 0},
     {"make", MakeCmd, 1, 2, "sec ?usec?", 0},
     {"seconds", SecondsCmd, 1, 1, "time", 0},
     {"microseconds", MicrosecondsCmd, 1, 1, "time", 0},
     NS_TCL_END,
-    {"format", FormatCmd, 1, 1, "time", 0},
     NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {"ns_time", NULL, "option", 0, subcmds};
@@ -86,19 +92,28 @@ DiffCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     return SetTime(interp, &diff);
 }
 
-/*
- * SECONDS.UUUUUU; the sign of a negative time is that of the whole.
- */
 static int
 FormatCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    const char *sign = "";
-    Ns_Time     time;
+    Ns_Time time;
+    char    text[64];
 
     if (OneTime(interp, objv[2], &time) != TCL_OK) {
         return TCL_ERROR;
     }
+    (void) FormatTime(text, sizeof(text), time);
+    return NsTclReturnString(interp, text);
+}
+
+/*
+ * SECONDS.UUUUUU; the sign of a negative time is that of the whole.
+ */
+static size_t
+FormatTime(char *text, size_t room, Ns_Time time)
+{
+    const char *sign = "";
+
     if (time.sec < 0) {
         sign = "-";
         time.sec = -time.sec;
@@ -107,8 +122,8 @@ FormatCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             time.usec = 1000000 - time.usec;
         }
     }
-    Ns_TclPrintfResult(interp, "%s%ld.%06ld", sign, time.sec, time.usec);
-    return TCL_OK;
+    return (size_t) snprintf(text, room, "%s%ld.%06ld", sign, time.sec,
+                             time.usec);
 }
 
 static int
@@ -293,4 +308,68 @@ SleepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         /* Go on with what is left. */
     }
     return TCL_OK;
+}
+
+/*
+ * ns_baseunit -size size | -time time: as bytes, or as seconds.
+ */
+static int
+BaseUnitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    char       *size = NULL;
+    Ns_Time    *timePtr = NULL;
+    Ns_ObjvSpec opts[] = {{"-size", Ns_ObjvString, &size, NULL},
+                          {"-time", Ns_ObjvTime, &timePtr, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if ((size == NULL) == (timePtr == NULL)) {
+        return NsTclFail(interp, "either -size or -time must be specified");
+    }
+    return size != NULL ? ReturnBytes(interp, size)
+                        : ReturnSeconds(interp, timePtr);
+}
+
+static int
+ReturnBytes(Tcl_Interp *interp, const char *size)
+{
+    static const char *const units[] = {
+        "", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
+    const char *unit = NsSkipSpace(size + strspn(size, "+-0123456789."));
+    Tcl_WideInt bytes;
+    int         i;
+
+    for (i = 0; i < Ns_NrElements(units) && !STREQ(unit, units[i]); i++) {
+        continue;
+    }
+    if (i == Ns_NrElements(units) || !NsUnitsSize(size, &bytes)) {
+        return NsTclFail(interp,
+                         "invalid memory unit '%s'; valid units kB, MB, GB, "
+                         "KiB, MiB, and GiB",
+                         *unit == '\0' ? size : unit);
+    }
+    if (bytes < 0) {
+        return NsTclFail(interp, "invalid memory size '%s': it is negative",
+                         size);
+    }
+    return NsTclReturn(interp, Tcl_NewWideIntObj(bytes));
+}
+
+/*
+ * Without zeros at the end.
+ */
+static int
+ReturnSeconds(Tcl_Interp *interp, const Ns_Time *timePtr)
+{
+    char   text[64];
+    size_t n = FormatTime(text, sizeof(text), *timePtr);
+
+    while (text[n - 1] == '0') {
+        n--;
+    }
+    n -= text[n - 1] == '.';
+    return NsTclReturn(interp, Tcl_NewStringObj(text, (int) n));
 }

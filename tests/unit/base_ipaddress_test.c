@@ -30,7 +30,8 @@ a_range_has_the_addresses_that_agree_in_its_bits(void **state)
     assert_false(IsIn("192.0.2.1/32", "192.0.2.0"));
     assert_true(IsIn("2001:db8::/33", "2001:db8:7fff::1"));
     assert_false(IsIn("2001:db8::/33", "2001:db8:8000::1"));
-    assert_true(IsIn("::/0", "127.0.0.1"));
+    assert_true(IsIn("::/0", "::1"));
+    assert_false(IsIn("::/0", "127.0.0.1"));
 }
 
 static void
