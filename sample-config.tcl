@@ -56,6 +56,10 @@ ns_section ns/parameters
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
    # the client.
   #ns_param trustedproxies          {}
+   # Threads for queued requests to other servers.
+  #ns_param nshttptaskthreads       1
+   # Requests to https URLs send the name of the host in the TLS handshake.
+  #ns_param autosni                 true
    # Memory of all request bodies; beyond, they go to disk.
   #ns_param maxbodymemory           256MB
    # Disk space of all replies that clients do not take; beyond, they are cut.
@@ -382,6 +386,21 @@ ns_section ns/server/default/adp
   #ns_param startpage               {}         ;# Page run instead of every page asked for.
   #ns_param errorpage               {}         ;# Page run after an error.
   #ns_param debuginit               ns_adp_debuginit ;# Command that attaches a debugger.
+
+# Its requests to other servers.
+ns_section ns/server/default/httpclient
+   # PEM file with CA certificates of https servers; if there is none, those of the
+   # system count. The same as a directory.
+  #ns_param cafile                  ca-bundle.crt
+  #ns_param capath                  certificates
+  #ns_param validatecertificates    true       ;# Refuse servers whose certificate is not valid.
+  #ns_param validationdepth         9          ;# Longest chain of certificates.
+   # What may be wrong with the certificates of which servers; can be repeated:
+   # {ip 127.0.0.1 accept self-signed-certificate}
+  #ns_param validationexception     {}
+   # Keep connections open for the next request so long; 0 = no.
+  #ns_param keepalive               0
+  #ns_param defaulttimeout          5          ;# Longest silence of a server.
 
 # Pages instead of the built-in ones: status and local URL.
 ns_section ns/server/default/redirects

@@ -37,8 +37,7 @@ struct NsConnector {
     int         nPending;
     NsStamp     lastStamp; /* The last attempt began. */
     NS_SOCKET   connectedSock;
-    int         error;  /* Of the attempt that failed last... */
-    int         failed; /* and its index. */
+    int         error; /* Of the attempt that failed last. */
     Attempt     attempts[];
 };
 
@@ -129,6 +128,26 @@ int
 NsConnectorFd(const NsConnector *connectorPtr)
 {
     return connectorPtr->fd;
+}
+
+NsStamp
+NsConnectorLastStamp(const NsConnector *connectorPtr)
+{
+    return connectorPtr->lastStamp;
+}
+
+void
+NsConnectorReplace(NsConnector *connectorPtr, int fd)
+{
+    int own = connectorPtr->fd;
+
+    NsAssert(own >= 0 && own != fd && connectorPtr->nBegun == 0);
+    connectorPtr->fd = fd;
+    /* In one step: nobody else gets the number in between. */
+    while (dup3(own, fd, O_CLOEXEC) < 0) {
+        NsAssert(errno == EBUSY || errno == EINTR);
+    }
+    NsClose(own);
 }
 
 NsConnectStatus
@@ -242,27 +261,10 @@ NoteFailed(NsConnector *connectorPtr, int index, int error)
     Attempt *attemptPtr = &connectorPtr->attempts[index];
 
     connectorPtr->error = error;
-    connectorPtr->failed = index;
     if (attemptPtr->sock != NS_INVALID_SOCKET) {
         close(attemptPtr->sock);
         attemptPtr->sock = NS_INVALID_SOCKET;
     }
-}
-
-void
-NsConnectorAppendError(const NsConnector *connectorPtr, Ns_DString *dsPtr)
-{
-    const NsSockAddr *addrPtr =
-        &connectorPtr->attempts[connectorPtr->failed].addr;
-    char text[NI_MAXHOST];
-
-    NsSockAddrText(addrPtr, text, sizeof(text));
-    Ns_DStringPrintf(dsPtr, "cannot connect to %s port %d", connectorPtr->host,
-                     connectorPtr->port);
-    if (!STREQ(text, connectorPtr->host)) {
-        Ns_DStringVarAppend(dsPtr, " at ", text, NULL);
-    }
-    Ns_DStringVarAppend(dsPtr, ": ", Tcl_ErrnoMsg(connectorPtr->error), NULL);
 }
 
 NS_SOCKET

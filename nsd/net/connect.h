@@ -38,7 +38,7 @@ void         NsConnectorDestroy(NsConnector **connectorPtrPtr);
 /*
  * Do what can be done without waiting.  WAIT: continue when the descriptor is
  * readable, and no later than *againPtr (0: all addresses are being tried).
- * FAILED: errno and the error are those of the address that failed last.
+ * FAILED: errno is that of the address that failed last.
  */
 typedef enum {
     NS_CONNECT_WAIT,
@@ -48,7 +48,17 @@ typedef enum {
 
 NsConnectStatus NsConnectorGoOn(NsConnector *connectorPtr, NsStamp *againPtr);
 int             NsConnectorFd(const NsConnector *connectorPtr);
-void NsConnectorAppendError(const NsConnector *connectorPtr, Ns_DString *dsPtr);
+
+/*
+ * When the last address was begun with.
+ */
+NsStamp NsConnectorLastStamp(const NsConnector *connectorPtr);
+
+/*
+ * Before the first GoOn: give the descriptor the number of another, which is
+ * closed.
+ */
+void NsConnectorReplace(NsConnector *connectorPtr, int fd);
 
 /*
  * When it is done: the socket, non-blocking, is the caller's.  Its number is

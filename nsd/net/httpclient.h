@@ -3,9 +3,10 @@
  *
  *      Requests to other HTTP servers, as socket tasks.
  *
- *      A request is HTTP/1.0, over TCP or TLS, and its reply ends when the peer
- *      closes.  It belongs to the thread that created it; while it is queued, a
- *      thread of all requests does the work.
+ *      A request is HTTP/1.1, over TCP or TLS, perhaps through a proxy or on a
+ *      connection that an earlier request left.  It belongs to the thread that
+ *      created it; while it is queued, one of the threads for all requests does
+ *      the work.
  */
 
 #ifndef NSD_NET_HTTPCLIENT_H
@@ -14,25 +15,51 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/clock.h"
+#include "http/reply.h"
+#include "net/replybody.h"
+#include "net/tlsclient.h"
 #include "nsset.h"
 
 typedef struct NsHttpClient NsHttpClient;
 
-typedef struct NsHttpClientSpec {
-    const char   *url;     /* http?s?://HOST?:PORT??/PATH? */
-    const char   *method;  /* NULL: GET. */
-    const Ns_Set *headers; /* NULL: none. */
-    const char   *body;
-    size_t        bodyBytes;
-    Ns_Time       timeout;      /* For the whole request, from now on; or */
-    bool          isForSilence; /* since something happened. */
+/*
+ * Called where the work is done.  Head: the final one has come; an error, a
+ * text that lives on, ends the request.  Done: the request is the callee's.
+ */
+typedef const char *NsHttpClientHeadProc(NsHttpClient *clientPtr, void *arg);
+typedef void        NsHttpClientDoneProc(NsHttpClient *clientPtr, void *arg);
 
-    /* For https. */
-    const char *hostName; /* To ask for; NULL: that of the URL. */
-    const char *caFile;   /* Authorities; both NULL: the system's. */
-    const char *caPath;
-    const char *certificate; /* Our own, with its key; NULL: none. */
-    bool        isInsecure;  /* Believe whatever certificate there is. */
+typedef struct NsHttpClientSpec {
+    const char   *url;       /* http?s?://HOST?:PORT??/PATH? */
+    const char   *method;    /* NULL: GET. */
+    const Ns_Set *headers;   /* NULL: none. */
+    bool          keepsHost; /* Their Host is sent. */
+
+    const char *body; /* NULL: none, or from bodyFd. */
+    uint64_t    bodyBytes;
+    int         bodyFd; /* From bodyOffset on; 0 or less: none.  The
+                         * request's, also when it cannot be created. */
+    off_t bodyOffset;
+
+    NsReplyBodySpec reply;
+
+    NsStamp silence;        /* Spans.  The longest of the peer; 0: 5 s. */
+    NsStamp connectSilence; /* Of each of its addresses; 0: that. */
+    NsStamp expire;         /* Of the whole request; 0: none. */
+    NsStamp keepAlive;      /* The connection stays for others; 0: no. */
+
+    const char *proxyHost; /* NULL: none. */
+    int         proxyPort;
+    bool        isTunneled; /* Through the proxy, http, too. */
+    const char *unixSocket; /* To connect to instead; NULL: none. */
+
+    /* For https; its socket and host are the request's affair, unless there is
+     * a host. */
+    NsTlsClientSpec tls;
+
+    NsHttpClientHeadProc *headProc; /* Or NULL. */
+    void                 *arg;
 } NsHttpClientSpec;
 
 /*
@@ -48,13 +75,17 @@ NsHttpClient *NsHttpClientCreate(const NsHttpClientSpec *specPtr,
                                  Ns_DString             *errorPtr);
 
 /*
- * Do the work: in the thread of requests (NS_ERROR: the server stops), or here.
+ * Do the work: in a thread for requests (NS_ERROR: the server stops), or here.
+ * Start: in such a thread, with nobody to wait for it; doneProc is called at
+ * the end.
  */
 Ns_ReturnCode NsHttpClientQueue(NsHttpClient *clientPtr);
+Ns_ReturnCode NsHttpClientStart(NsHttpClient         *clientPtr,
+                                NsHttpClientDoneProc *doneProc, void *arg);
 void          NsHttpClientRun(NsHttpClient *clientPtr);
 
 /*
- * After one of these.  Wait: NS_TIMEOUT when it took longer; NULL waits to the
+ * After Queue or Run.  Wait: NS_TIMEOUT when it took longer; NULL waits to the
  * end.  Destroy cancels what still runs.
  */
 bool          NsHttpClientIsDone(NsHttpClient *clientPtr);
@@ -64,25 +95,53 @@ void          NsHttpClientDestroy(NsHttpClient **clientPtrPtr);
 const char *NsHttpClientUrl(const NsHttpClient *clientPtr);
 
 /*
- * Of one that is done.  Error: why it failed, or NULL.  Reply: its body; the
- * status line and fields with names in lower case go to headers unless that is
- * NULL; status 0 when there is no header.
+ * How far it is.  Any thread.
  */
-typedef struct NsHttpClientReply {
-    int         status;
-    const char *statusLine; /* Not null terminated. */
-    size_t      statusLineBytes;
-    const char *body;
-    size_t      bodyBytes;
-} NsHttpClientReply;
+typedef struct NsHttpClientStats {
+    uint64_t requestBytes; /* Head and body, ... */
+    uint64_t bodyBytes;    /* ... of which the body. */
+    uint64_t nSent;
+    uint64_t nBodySent;
+    uint64_t replyBytes; /* As Content-Length says; 0: it does not. */
+    uint64_t nReceived;
+    uint64_t nBodyReceived;
+    uint64_t nBodyKept; /* Decoded. */
+} NsHttpClientStats;
 
-const char *NsHttpClientError(const NsHttpClient *clientPtr);
-Ns_Time     NsHttpClientElapsed(const NsHttpClient *clientPtr);
-void        NsHttpClientGetReply(const NsHttpClient *clientPtr,
-                                 NsHttpClientReply *replyPtr, Ns_Set *headers);
+void NsHttpClientGetStats(const NsHttpClient *clientPtr,
+                          NsHttpClientStats  *statsPtr);
 
 /*
- * Append, for the thread of requests, {name N running N requests N}; nothing
+ * Of one that is done, or in its own callbacks.
+ */
+typedef enum {
+    NS_HTTP_OK,
+    NS_HTTP_FAILED,
+    NS_HTTP_TIMEOUT,
+    NS_HTTP_SYSTEM /* NsHttpClientErrno. */
+} NsHttpClientOutcome;
+
+/*
+ * Error: why it failed, or NULL.  Head: NULL if none came; the fields have
+ * names in lower case.  Tls: NULL without.
+ */
+NsHttpClientOutcome NsHttpClientHow(const NsHttpClient *clientPtr);
+const char         *NsHttpClientError(const NsHttpClient *clientPtr);
+int                 NsHttpClientErrno(const NsHttpClient *clientPtr);
+Ns_Time             NsHttpClientElapsed(const NsHttpClient *clientPtr);
+const NsReplyHead  *NsHttpClientHead(const NsHttpClient *clientPtr);
+Ns_Set             *NsHttpClientFields(const NsHttpClient *clientPtr);
+NsReplyBody        *NsHttpClientBody(const NsHttpClient *clientPtr);
+const char         *NsHttpClientTlsVersion(const NsHttpClient *clientPtr);
+const char         *NsHttpClientTlsCipher(const NsHttpClient *clientPtr);
+
+/*
+ * Whether a connection was made.
+ */
+bool NsHttpClientHasConnected(const NsHttpClient *clientPtr);
+
+/*
+ * Append, for each thread of requests, {name N running N requests N}; nothing
  * before it is needed.
  */
 void NsHttpClientThreads(Ns_DString *dsPtr);

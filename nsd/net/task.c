@@ -25,6 +25,7 @@ typedef struct Task {
     NS_SOCKET    sock;  /* Constant. */
     Ns_TaskProc *proc;  /* Constant. */
     void        *arg;   /* Constant. */
+    bool         isOwn; /* Constant: freed by its queue. */
 
     /* Guarded by the lock. */
     struct Queue *queuePtr; /* NULL: none, or run by the caller. */
@@ -170,6 +171,19 @@ Ns_TaskEnqueue(Ns_Task *task, Ns_TaskQueue *queue)
     }
     Ns_MutexUnlock(&lock);
     return result;
+}
+
+Ns_Task *
+NsTaskStart(NS_SOCKET sock, Ns_TaskProc *proc, void *arg, Ns_TaskQueue *queue)
+{
+    Task *taskPtr = (Task *) Ns_TaskCreate(sock, proc, arg);
+
+    taskPtr->isOwn = true;
+    if (Ns_TaskEnqueue((Ns_Task *) taskPtr, queue) != NS_OK) {
+        ns_free(taskPtr);
+        return NULL;
+    }
+    return (Ns_Task *) taskPtr;
 }
 
 void
@@ -409,6 +423,10 @@ Finish(Task *taskPtr)
 {
     NsAssert(taskPtr->isDone && !taskPtr->isCompleted);
     Call(taskPtr, NS_SOCK_DONE);
+    if (taskPtr->isOwn) {
+        ns_free(taskPtr);
+        return;
+    }
     Ns_MutexLock(&lock);
     taskPtr->isCompleted = true;
     Ns_CondBroadcast(&changed);

@@ -7,8 +7,18 @@
 #ifndef NSD_NET_TASK_H
 #define NSD_NET_TASK_H
 
+#include "nssocket.h"
+
 #include "nsprocess.h"
 
 void NsTasksInit(void);
+
+/*
+ * A task that its queue frees after the last call, so nobody waits for it.  It
+ * can be cancelled until proc has called Ns_TaskDone.  NULL: the queue stops,
+ * and proc is not called.
+ */
+Ns_Task *NsTaskStart(NS_SOCKET sock, Ns_TaskProc *proc, void *arg,
+                     Ns_TaskQueue *queue);
 
 #endif

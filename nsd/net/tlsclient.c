@@ -10,20 +10,33 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "net/listen.h"
 #include "nsthread.h"
 
 struct NsTlsClient {
     SSL        *ssl;
     int         when;   /* After NS_TLS_WAIT. */
     const char *reason; /* After NS_TLS_FAILED; constant text. */
+
+    /* Constant. */
+    char                 *host;
+    bool                  isNameless;
+    const NsTlsException *exceptions;
+    int                   nExceptions;
 };
 
 static SSL_CTX    *CreateContext(const NsTlsClientSpec *specPtr,
                                  Ns_DString            *errorPtr);
 static const char *SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr);
-static const char *SetCertificate(SSL_CTX *ctx, const char *file);
+static const char *SetCertificate(SSL_CTX *ctx, const char *file,
+                                  const char *keyFile);
 static pem_password_cb RefusePassword;
-static bool            SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr);
+static bool            Start(NsTlsClient *tlsPtr, SSL *ssl, NS_SOCKET sock);
+static bool            SetPeer(SSL *ssl, const char *host, bool isNameless);
+static int             Verify(int isValid, X509_STORE_CTX *storePtr);
+static bool            IsAccepted(const NsTlsClient *tlsPtr, int error);
+static unsigned        FlagOf(int error);
+static bool            PeerOf(NS_SOCKET sock, NsIpAddress *addressPtr);
 static NsTlsStatus     StatusOf(NsTlsClient *tlsPtr, int result);
 static const char     *LibraryReason(void);
 
@@ -41,16 +54,54 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
     }
     ssl = SSL_new(ctx);
     SSL_CTX_free(ctx); /* The connection keeps it. */
-    if (ssl == NULL || !SetPeer(ssl, specPtr)
-        || SSL_set_fd(ssl, specPtr->sock) != 1) {
+    tlsPtr = ns_calloc(1u, sizeof(NsTlsClient));
+    tlsPtr->host = ns_strdup(specPtr->host);
+    tlsPtr->isNameless = specPtr->isNameless;
+    tlsPtr->exceptions = specPtr->exceptions;
+    tlsPtr->nExceptions = specPtr->nExceptions;
+    if (ssl == NULL || !Start(tlsPtr, ssl, specPtr->sock)) {
         Ns_DStringVarAppend(errorPtr, LibraryReason(), NULL);
         SSL_free(ssl);
+        ns_free(tlsPtr->host);
+        ns_free(tlsPtr);
         return NULL;
     }
-    SSL_set_connect_state(ssl);
-    tlsPtr = ns_calloc(1u, sizeof(NsTlsClient));
-    tlsPtr->ssl = ssl;
     return tlsPtr;
+}
+
+static bool
+Start(NsTlsClient *tlsPtr, SSL *ssl, NS_SOCKET sock)
+{
+    if (!SetPeer(ssl, tlsPtr->host, tlsPtr->isNameless)
+        || SSL_set_fd(ssl, sock) != 1) {
+        return false;
+    }
+    (void) SSL_set_app_data(ssl, tlsPtr);
+    SSL_set_connect_state(ssl);
+    tlsPtr->ssl = ssl;
+    tlsPtr->reason = NULL;
+    return true;
+}
+
+void
+NsTlsClientSetSock(NsTlsClient *tlsPtr, NS_SOCKET sock)
+{
+    (void) SSL_set_fd(tlsPtr->ssl, sock);
+}
+
+void
+NsTlsClientRestart(NsTlsClient *tlsPtr, NS_SOCKET sock)
+{
+    SSL *ssl = SSL_new(SSL_get_SSL_CTX(tlsPtr->ssl));
+    SSL *old = tlsPtr->ssl;
+
+    /* Without memory, the handshake of the old one fails. */
+    if (ssl != NULL && Start(tlsPtr, ssl, sock)) {
+        SSL_free(old);
+    } else {
+        SSL_free(ssl);
+    }
+    ERR_clear_error();
 }
 
 static SSL_CTX *
@@ -68,11 +119,17 @@ CreateContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
                      SSL_MODE_ENABLE_PARTIAL_WRITE
                          | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     if (!specPtr->isInsecure) {
-        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER,
+                           specPtr->nExceptions > 0 ? Verify : NULL);
+        if (specPtr->maxDepth > 0) {
+            SSL_CTX_set_verify_depth(ctx, specPtr->maxDepth);
+        }
         badFile = SetAuthorities(ctx, specPtr);
     }
     if (badFile == NULL && specPtr->certificate != NULL) {
-        badFile = SetCertificate(ctx, specPtr->certificate);
+        badFile = SetCertificate(ctx, specPtr->certificate,
+                                 specPtr->key != NULL ? specPtr->key
+                                                      : specPtr->certificate);
     }
     if (badFile != NULL) {
         Ns_DStringVarAppend(errorPtr, badFile, ": ", LibraryReason(), NULL);
@@ -105,13 +162,15 @@ SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr)
 }
 
 static const char *
-SetCertificate(SSL_CTX *ctx, const char *file)
+SetCertificate(SSL_CTX *ctx, const char *file, const char *keyFile)
 {
     SSL_CTX_set_default_passwd_cb(ctx, RefusePassword);
-    return SSL_CTX_use_certificate_chain_file(ctx, file) == 1
-            && SSL_CTX_use_PrivateKey_file(ctx, file, SSL_FILETYPE_PEM) == 1
+    if (SSL_CTX_use_certificate_chain_file(ctx, file) != 1) {
+        return file;
+    }
+    return SSL_CTX_use_PrivateKey_file(ctx, keyFile, SSL_FILETYPE_PEM) == 1
         ? NULL
-        : file;
+        : keyFile;
 }
 
 /*
@@ -128,19 +187,92 @@ RefusePassword(char *buffer, int size, int isForWriting, void *arg)
  * asked for.
  */
 static bool
-SetPeer(SSL *ssl, const NsTlsClientSpec *specPtr)
+SetPeer(SSL *ssl, const char *host, bool isNameless)
 {
     unsigned char      address[sizeof(struct in6_addr)];
     X509_VERIFY_PARAM *paramPtr = SSL_get0_param(ssl);
 
-    if (inet_pton(AF_INET, specPtr->host, address) == 1
-        || inet_pton(AF_INET6, specPtr->host, address) == 1) {
-        return X509_VERIFY_PARAM_set1_ip_asc(paramPtr, specPtr->host) == 1;
+    if (inet_pton(AF_INET, host, address) == 1
+        || inet_pton(AF_INET6, host, address) == 1) {
+        return X509_VERIFY_PARAM_set1_ip_asc(paramPtr, host) == 1;
     }
     X509_VERIFY_PARAM_set_hostflags(paramPtr,
                                     X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    return X509_VERIFY_PARAM_set1_host(paramPtr, specPtr->host, 0u) == 1
-        && SSL_set_tlsext_host_name(ssl, specPtr->host) == 1;
+    return X509_VERIFY_PARAM_set1_host(paramPtr, host, 0u) == 1
+        && (isNameless || SSL_set_tlsext_host_name(ssl, host) == 1);
+}
+
+/*
+ * Called by the library for each certificate of the chain, and for each thing
+ * that is wrong with it.
+ */
+static int
+Verify(int isValid, X509_STORE_CTX *storePtr)
+{
+    const SSL *ssl =
+        X509_STORE_CTX_get_ex_data(storePtr,
+                                   SSL_get_ex_data_X509_STORE_CTX_idx());
+
+    if (!isValid
+        && IsAccepted(SSL_get_app_data(ssl),
+                      X509_STORE_CTX_get_error(storePtr))) {
+        X509_STORE_CTX_set_error(storePtr, X509_V_OK);
+        return 1;
+    }
+    return isValid;
+}
+
+static bool
+IsAccepted(const NsTlsClient *tlsPtr, int error)
+{
+    NsIpAddress peer;
+
+    if (!PeerOf(SSL_get_fd(tlsPtr->ssl), &peer)) {
+        return false;
+    }
+    for (int i = 0; i < tlsPtr->nExceptions; i++) {
+        const NsTlsException *exceptionPtr = &tlsPtr->exceptions[i];
+
+        if ((exceptionPtr->accepted & (FlagOf(error) | NS_TLS_WHATEVER)) != 0u
+            && NsIpRangeHas(&exceptionPtr->peers, &peer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned
+FlagOf(int error)
+{
+    switch (error) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return NS_TLS_EXPIRED;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_CERT_UNTRUSTED:
+        return NS_TLS_UNTRUSTED;
+    case X509_V_ERR_CERT_CHAIN_TOO_LONG:
+        return NS_TLS_CHAIN;
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        return NS_TLS_SELF_SIGNED;
+    default:
+        return 0u;
+    }
+}
+
+static bool
+PeerOf(NS_SOCKET sock, NsIpAddress *addressPtr)
+{
+    NsSockAddr addr = {.length = sizeof(addr.u)};
+    char       text[NI_MAXHOST];
+
+    if (getpeername(sock, &addr.u.any, &addr.length) != 0) {
+        return false;
+    }
+    NsSockAddrText(&addr, text, sizeof(text));
+    return NsIpParse(text, addressPtr);
 }
 
 void
@@ -155,6 +287,7 @@ NsTlsClientDestroy(NsTlsClient **tlsPtrPtr)
     }
     SSL_free(tlsPtr->ssl);
     ERR_clear_error();
+    ns_free(tlsPtr->host);
     ns_free(tlsPtr);
 }
 
@@ -249,4 +382,16 @@ const char *
 NsTlsClientReason(const NsTlsClient *tlsPtr)
 {
     return tlsPtr->reason;
+}
+
+const char *
+NsTlsClientVersion(const NsTlsClient *tlsPtr)
+{
+    return SSL_get_version(tlsPtr->ssl);
+}
+
+const char *
+NsTlsClientCipher(const NsTlsClient *tlsPtr)
+{
+    return SSL_get_cipher_name(tlsPtr->ssl);
 }

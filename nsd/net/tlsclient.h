@@ -15,9 +15,24 @@
 #include <sys/types.h>
 
 #include "nssocket.h"
+#include "base/ipaddress.h"
 #include "nsstring.h"
 
 typedef struct NsTlsClient NsTlsClient;
+
+/*
+ * What can be wrong with a certificate that is accepted all the same.
+ */
+#define NS_TLS_EXPIRED     0x1u
+#define NS_TLS_UNTRUSTED   0x2u
+#define NS_TLS_CHAIN       0x4u /* Too long. */
+#define NS_TLS_SELF_SIGNED 0x8u
+#define NS_TLS_WHATEVER    0x10u
+
+typedef struct NsTlsException {
+    NsIpRange peers;
+    unsigned  accepted; /* Of the above. */
+} NsTlsException;
 
 typedef struct NsTlsClientSpec {
     NS_SOCKET   sock;
@@ -25,8 +40,13 @@ typedef struct NsTlsClientSpec {
                          * either must be in the certificate. */
     const char *caFile; /* Authorities; both NULL: the system's. */
     const char *caPath;
-    const char *certificate; /* Our own, with its key; NULL: none. */
+    const char *certificate; /* Our own; NULL: none. */
+    const char *key;         /* Its key; NULL: in the same file. */
     bool        isInsecure;  /* Believe whatever certificate there is. */
+    bool        isNameless;  /* Do not send the name. */
+    int         maxDepth;    /* Of chains; 0: that of the library. */
+    const NsTlsException *exceptions; /* Live as long as the process. */
+    int                   nExceptions;
 } NsTlsClientSpec;
 
 /*
@@ -35,6 +55,13 @@ typedef struct NsTlsClientSpec {
 NsTlsClient *NsTlsClientCreate(const NsTlsClientSpec *specPtr,
                                Ns_DString            *errorPtr);
 void         NsTlsClientDestroy(NsTlsClient **tlsPtrPtr);
+
+/*
+ * Go on with a duplicate of the socket; or begin anew, with the same settings,
+ * on another connection.
+ */
+void NsTlsClientSetSock(NsTlsClient *tlsPtr, NS_SOCKET sock);
+void NsTlsClientRestart(NsTlsClient *tlsPtr, NS_SOCKET sock);
 
 /*
  * Each does what can be done now.  WAIT: nothing; it continues when the socket
@@ -54,5 +81,11 @@ NsTlsStatus NsTlsClientReceive(NsTlsClient *tlsPtr, char *buffer, int size,
  */
 int         NsTlsClientWhen(const NsTlsClient *tlsPtr);
 const char *NsTlsClientReason(const NsTlsClient *tlsPtr);
+
+/*
+ * After the handshake: what was agreed on.
+ */
+const char *NsTlsClientVersion(const NsTlsClient *tlsPtr);
+const char *NsTlsClientCipher(const NsTlsClient *tlsPtr);
 
 #endif

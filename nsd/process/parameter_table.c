@@ -192,6 +192,8 @@ static const NsParameterSection sections[] = {
     {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", false, NULL},
     {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", false, NULL},
     {"ns/server/*/db", "ns/server/S/db", "Its database pools.", false, NULL},
+    {"ns/server/*/httpclient", "ns/server/S/httpclient",
+     "Its requests to other servers.", false, NULL},
     {"ns/server/*/redirects", "ns/server/S/redirects",
      "Pages for statuses: status and local URL.", true, NULL},
     {"ns/server/*/limits", "ns/server/S/limits",

@@ -26,8 +26,9 @@ Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers)
     Ns_DStringInit(&error);
     clientPtr =
         NsHttpClientCreate(&(NsHttpClientSpec){.url = url,
-                                               .timeout = {MAX_SILENCE, 0},
-                                               .isForSilence = true},
+                                               .silence = MAX_SILENCE
+                                                   * NS_STAMP_SECOND,
+                                               .reply = {.maxInMemory = -1}},
                            &error);
     if (clientPtr != NULL) {
         NsHttpClientRun(clientPtr);
@@ -45,17 +46,18 @@ static Ns_ReturnCode
 TakeReply(Ns_DString *dsPtr, Ns_Set *headers, const NsHttpClient *clientPtr,
           Ns_DString *errorPtr)
 {
-    const char       *error = NsHttpClientError(clientPtr);
-    NsHttpClientReply reply = {0};
+    const Ns_Set *fields = NsHttpClientFields(clientPtr);
+    const char   *bytes;
+    size_t        length;
 
-    if (error == NULL) {
-        NsHttpClientGetReply(clientPtr, &reply, headers);
-        error = reply.status == 0 ? "the reply is not HTTP" : NULL;
-    }
-    if (error != NULL) {
-        Ns_DStringAppend(errorPtr, error);
+    if (NsHttpClientError(clientPtr) != NULL) {
+        Ns_DStringAppend(errorPtr, NsHttpClientError(clientPtr));
         return NS_ERROR;
     }
-    Ns_DStringNAppend(dsPtr, reply.body, (int) reply.bodyBytes);
+    for (int i = 0; headers != NULL && i < (int) Ns_SetSize(fields); i++) {
+        (void) Ns_SetPut(headers, Ns_SetKey(fields, i), Ns_SetValue(fields, i));
+    }
+    bytes = NsReplyBodyBytes(NsHttpClientBody(clientPtr), &length);
+    Ns_DStringNAppend(dsPtr, bytes, (int) length);
     return NS_OK;
 }

@@ -20,6 +20,7 @@
 #include "tcl/cleanup.h"
 #include "tcl/interp.h"
 #include "tcl/trace.h"
+#include "tcl/httpsettings.h"
 
 static Ns_TclTraceProc UpdateTrace;
 static Ns_TclTraceProc CleanupTrace;
@@ -93,6 +94,7 @@ NsTclServerInit(NsServer *serverPtr)
 
     serverPtr->tclPtr = tclPtr;
     AddOwnTraces(serverPtr->name);
+    (void) NsHttpSettingsGet(serverPtr);
 }
 
 void

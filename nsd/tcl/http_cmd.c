@@ -4,57 +4,82 @@
  *      ns_http: requests to other HTTP servers.
  *
  *      Requests belong to the interpreter that began them, and end with its
- *      request at the latest.
+ *      request at the latest; those with a done callback belong to nobody.
  */
 
 #include "ns.h"
 #include "base/set.h"
-#include "net/httpclient.h"
+#include "base/tempfile.h"
+#include "base/writeall.h"
+#include "net/httpkept.h"
+#include "process/units.h"
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/httpjob.h"
+#include "tcl/httpsettings.h"
 #include "tcl/result.h"
 
-#define DEFAULT_TIMEOUT 2 /* Seconds. */
-
-typedef struct NsHttpRequest {
-    struct NsHttpRequest *nextPtr; /* In the order of their begin. */
-    int                   id;
-    NsHttpClient         *client;
-} Request;
+/*
+ * What wait does with a result besides, for scripts of earlier releases.
+ */
+typedef struct WaitOptions {
+    Ns_Time *timeoutPtr;
+    Ns_Set  *headers;
+    Tcl_Obj *elapsedObj; /* Names of variables, or NULL. */
+    Tcl_Obj *resultObj;
+    Tcl_Obj *statusObj;
+    Tcl_Obj *fileObj;
+    char    *outputFile;
+    char    *spoolText;
+    int      isBinary;
+    int      isDecompressed; /* As it always is. */
+} WaitOptions;
 
 static Tcl_ObjCmdProc CancelCmd, CleanupCmd, RunCmd, QueueCmd, WaitCmd, ListCmd,
-    KeepalivesCmd, TaskThreadsCmd;
+    KeepalivesCmd, StatsCmd, TaskThreadsCmd;
 
 static const NsTclCommand subcmds[] = {
     {"cancel", CancelCmd, 1, 1, "id", 0},
     {"cleanup", CleanupCmd, 0, 0, NULL, 0},
-    {"run", RunCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"queue", QueueCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"wait", WaitCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"list", ListCmd, 0, 0, NULL, 0},
-    NS_TCL_END,
-    /* Of later releases. */
     {"keepalives", KeepalivesCmd, 0, 0, NULL, 0},
+    {"list", ListCmd, 0, 1, "?id?", 0},
+    {"queue", QueueCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"run", RunCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"stats", StatsCmd, 0, 1, "?id?", 0},
     {"taskthreads", TaskThreadsCmd, 0, 0, NULL, 0},
+    {"wait", WaitCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
     NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
     "ns_http", "option ?args ...?", "option", 0, subcmds};
+/* The name that requests to https URLs had. */
+static const NsTclEnsemble aliasEnsemble = {
+    "ns_ssl", "option ?args ...?", "option", 0, subcmds};
 
 static NsCleanupProc ForgetAll;
 
-static NsHttpClient *Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
-static int           Enter(NsInterp *itPtr, NsHttpClient *client);
-static Request     **Find(NsInterp *itPtr, Tcl_Obj *idObj);
-static void          Forget(Request **requestPtrPtr);
-static int           NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
-static int SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
+static int         Enter(NsInterp *itPtr, NsHttpJob *jobPtr);
+static NsHttpJob **Find(NsInterp *itPtr, Tcl_Obj *idObj);
+static void        Forget(NsHttpJob **jobPtrPtr);
+static int         NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj);
+static int         Deliver(Tcl_Interp *interp, NsHttpJob *jobPtr,
+                           const WaitOptions *optionsPtr);
+static int         Spool(Tcl_Interp *interp, NsHttpJob *jobPtr,
+                         const WaitOptions *optionsPtr);
+static bool        TooLarge(const char *spoolText, size_t length);
+static void        AddFields(Ns_Set *headers, const NsHttpJob *jobPtr);
+static int      SetVar(Tcl_Interp *interp, Tcl_Obj *nameObj, Tcl_Obj *valueObj);
+static Tcl_Obj *Stats(const NsHttpJob *jobPtr);
+static void     PutNumber(Tcl_Obj *dictObj, const char *key, uint64_t value);
 
 void
 NsHttpCmdInit(void)
 {
+    NsHttpSettingsInit();
     NsTclAddEnsemble(&ensemble);
+    NsTclAddEnsemble(&aliasEnsemble);
     NsInterpAddCleanup(NS_CLEANUP_RELEASE, ForgetAll);
 }
 
@@ -69,124 +94,73 @@ ForgetAll(NsInterp *itPtr)
     }
 }
 
+/*
+ * ns_http queue ?option ...? url
+ */
 static int
 QueueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    NsHttpClient *client = Begin(interp, objc, objv);
+    NsHttpJob    *jobPtr = NsHttpJobCreate(clientData, true, objc, objv);
+    bool          isOwn;
+    Ns_ReturnCode result;
 
-    if (client == NULL) {
+    if (jobPtr == NULL) {
         return TCL_ERROR;
     }
-    if (NsHttpClientQueue(client) != NS_OK) {
-        NsHttpClientDestroy(&client);
-        return NsTclFail(interp, "http failed: shutdown");
+    /* Once started, it may be gone already. */
+    isOwn = jobPtr->doneScript == NULL;
+    result = isOwn ? NsHttpClientQueue(jobPtr->client) : NsHttpJobStart(jobPtr);
+    if (result != NS_OK) {
+        NsHttpJobDestroy(&jobPtr);
+        return NsTclFail(interp, "http request cancelled");
     }
-    return Enter(clientData, client);
+    return isOwn ? Enter(clientData, jobPtr) : TCL_OK;
 }
 
+/*
+ * ns_http run ?option ...? url
+ */
 static int
 RunCmd(ClientData clientData, Tcl_Interp *interp, int objc,
        Tcl_Obj *const *objv)
 {
-    NsHttpClient *client = Begin(interp, objc, objv);
+    NsHttpJob *jobPtr = NsHttpJobCreate(clientData, false, objc, objv);
+    int        result;
 
-    if (client == NULL) {
+    if (jobPtr == NULL) {
         return TCL_ERROR;
     }
-    NsHttpClientRun(client);
-    return Enter(clientData, client);
-}
-
-/*
- * ns_http queue|run ?-timeout timeout? ?-method method? ?-body body?
- *     ?-headers headers? ?-hostname hostname? ?-cafile cafile?
- *     ?-capath capath? ?-cert cert? ?-insecure? ?-verify? url
- */
-static NsHttpClient *
-Begin(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    NsHttpClientSpec spec = {.timeout = {DEFAULT_TIMEOUT, 0}};
-    NsHttpClient    *client;
-    Ns_Time         *timeoutPtr = NULL;
-    Ns_Set          *headers = NULL;
-    Tcl_Obj         *bodyObj = NULL;
-    char            *url, *method = NULL, *hostName = NULL;
-    char            *caFile = NULL, *caPath = NULL, *certificate = NULL;
-    Ns_DString       error;
-    int              length = 0, isInsecure = 0, mustVerify = 0;
-    Ns_ObjvSpec      options[] = {
-             {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-             {"-method", Ns_ObjvString, &method, NULL},
-             {"-body", Ns_ObjvObj, &bodyObj, NULL},
-             {"-headers", Ns_ObjvSet, &headers, NULL},
-             /* Of later releases; not named in the usage message. */
-             {"", NULL, NULL, NULL},
-             {"-hostname", Ns_ObjvString, &hostName, NULL},
-             {"-cafile", Ns_ObjvString, &caFile, NULL},
-             {"-capath", Ns_ObjvString, &caPath, NULL},
-             {"-cert", Ns_ObjvString, &certificate, NULL},
-             {"-insecure", Ns_ObjvBool, &isInsecure, INT2PTR(1)},
-             {"-verify", Ns_ObjvBool, &mustVerify, INT2PTR(1)},
-             {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"url", Ns_ObjvString, &url, NULL},
-                          {NULL, NULL, NULL, NULL}};
-
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
-        return NULL;
-    }
-    spec.url = url;
-    spec.method = method;
-    spec.headers = headers;
-    spec.hostName = hostName;
-    spec.caFile = caFile;
-    spec.caPath = caPath;
-    spec.certificate = certificate;
-    spec.isInsecure = isInsecure && !mustVerify;
-    if (timeoutPtr != NULL) {
-        spec.timeout = *timeoutPtr;
-    }
-    if (bodyObj != NULL) {
-        spec.body = NsTclIsByteArray(bodyObj)
-            ? (const char *) Tcl_GetByteArrayFromObj(bodyObj, &length)
-            : Tcl_GetStringFromObj(bodyObj, &length);
-        spec.bodyBytes = (size_t) length;
-    }
-    Ns_DStringInit(&error);
-    client = NsHttpClientCreate(&spec, &error);
-    if (client == NULL) {
-        Tcl_DStringResult(interp, &error);
-    }
-    Ns_DStringFree(&error);
-    return client;
+    NsHttpClientRun(jobPtr->client);
+    result = NsHttpJobResult(jobPtr, interp);
+    NsHttpJobDestroy(&jobPtr);
+    return result;
 }
 
 /*
  * The result is the new request's id.
  */
 static int
-Enter(NsInterp *itPtr, NsHttpClient *client)
+Enter(NsInterp *itPtr, NsHttpJob *jobPtr)
 {
-    Request **endPtrPtr = &itPtr->httpPtr;
-    Request  *requestPtr = ns_calloc(1, sizeof(Request));
+    NsHttpJob **endPtrPtr = &itPtr->httpPtr;
 
     while (*endPtrPtr != NULL) {
-        requestPtr->id = (*endPtrPtr)->id + 1;
+        jobPtr->id = (*endPtrPtr)->id + 1;
         endPtrPtr = &(*endPtrPtr)->nextPtr;
     }
-    requestPtr->client = client;
-    *endPtrPtr = requestPtr;
-    Ns_TclPrintfResult(itPtr->interp, "http%d", requestPtr->id);
+    *endPtrPtr = jobPtr;
+    Ns_TclPrintfResult(itPtr->interp, "http%d", jobPtr->id);
     return TCL_OK;
 }
 
 /*
  * NULL: no such request.
  */
-static Request **
+static NsHttpJob **
 Find(NsInterp *itPtr, Tcl_Obj *idObj)
 {
-    Request   **linkPtrPtr = &itPtr->httpPtr;
+    NsHttpJob **linkPtrPtr = &itPtr->httpPtr;
     const char *text = Tcl_GetString(idObj);
     int         id;
 
@@ -201,13 +175,12 @@ Find(NsInterp *itPtr, Tcl_Obj *idObj)
 }
 
 static void
-Forget(Request **requestPtrPtr)
+Forget(NsHttpJob **jobPtrPtr)
 {
-    Request *requestPtr = *requestPtrPtr;
+    NsHttpJob *jobPtr = *jobPtrPtr;
 
-    *requestPtrPtr = requestPtr->nextPtr;
-    NsHttpClientDestroy(&requestPtr->client);
-    ns_free(requestPtr);
+    *jobPtrPtr = jobPtr->nextPtr;
+    NsHttpJobDestroy(&jobPtr);
 }
 
 static int
@@ -217,70 +190,162 @@ NoRequest(Tcl_Interp *interp, Tcl_Obj *idObj)
 }
 
 /*
- * ns_http wait ?-timeout timeout? ?-elapsed elapsed? ?-result result?
- *     ?-status status? ?-headers headers? id
+ * ns_http wait ?-timeout timeout? id, and options of earlier releases.
  */
 static int
 WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    Request         **requestPtrPtr;
-    NsHttpClient     *client;
-    NsHttpClientReply reply;
-    Ns_Time          *timeoutPtr = NULL, elapsed;
-    Ns_Set           *headers = NULL;
-    Tcl_Obj          *idObj, *bodyObj;
-    Tcl_Obj          *elapsedObj = NULL, *resultObj = NULL, *statusObj = NULL;
-    const char       *error;
-    int               result = TCL_ERROR;
-    Ns_ObjvSpec       options[] = {
-              {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-              {"-elapsed", Ns_ObjvObj, &elapsedObj, NULL},
-              {"-result", Ns_ObjvObj, &resultObj, NULL},
-              {"-status", Ns_ObjvObj, &statusObj, NULL},
-              {"-headers", Ns_ObjvSet, &headers, NULL},
-              {NULL, NULL, NULL, NULL}};
+    NsHttpJob **jobPtrPtr;
+    WaitOptions options = {NULL};
+    Tcl_Obj    *idObj;
+    int         result;
+    void       *isSet = INT2PTR(1);
+    Ns_ObjvSpec specs[] = {
+        {"-timeout", Ns_ObjvTime, &options.timeoutPtr, NULL},
+        {"-elapsed", Ns_ObjvObj, &options.elapsedObj, NULL},
+        {"-result", Ns_ObjvObj, &options.resultObj, NULL},
+        {"-status", Ns_ObjvObj, &options.statusObj, NULL},
+        {"-headers", Ns_ObjvSet, &options.headers, NULL},
+        {"-binary", Ns_ObjvBool, &options.isBinary, isSet},
+        {"-decompress", Ns_ObjvBool, &options.isDecompressed, isSet},
+        {"-file", Ns_ObjvObj, &options.fileObj, NULL},
+        {"-outputfile", Ns_ObjvString, &options.outputFile, NULL},
+        {"-spoolsize", Ns_ObjvString, &options.spoolText, NULL},
+        {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"id", Ns_ObjvObj, &idObj, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(specs, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    requestPtrPtr = Find(clientData, idObj);
-    if (requestPtrPtr == NULL) {
+    jobPtrPtr = Find(clientData, idObj);
+    if (jobPtrPtr == NULL) {
         return NoRequest(interp, idObj);
     }
-    client = (*requestPtrPtr)->client;
-    if (NsHttpClientWait(client, timeoutPtr) != NS_OK) {
-        Tcl_SetObjResult(interp,
-                         Tcl_NewStringObj("timeout waiting for task", -1));
-        Forget(requestPtrPtr);
+    if (NsHttpClientWait((*jobPtrPtr)->client, options.timeoutPtr) != NS_OK) {
+        Forget(jobPtrPtr);
+        Ns_TclPrintfResult(interp, "timeout waiting for task");
+        Tcl_SetErrorCode(interp, "NS_TIMEOUT", NULL);
         return TCL_ERROR;
     }
-    elapsed = NsHttpClientElapsed(client);
-    error = NsHttpClientError(client);
-    if (SetVar(interp, elapsedObj, Ns_TclNewTimeObj(&elapsed)) != TCL_OK) {
-        error = NULL;
-    } else if (error != NULL) {
-        Ns_TclPrintfResult(interp, "http failed: %s", error);
-    } else {
-        NsHttpClientGetReply(client, &reply, headers);
-        if (headers != NULL && reply.statusLine != NULL) {
-            NsSetRename(headers, reply.statusLine, (int) reply.statusLineBytes);
-        }
-        bodyObj = Tcl_NewByteArrayObj((const unsigned char *) reply.body,
-                                      (int) reply.bodyBytes);
-        Tcl_IncrRefCount(bodyObj);
-        if (SetVar(interp, statusObj, Tcl_NewIntObj(reply.status)) == TCL_OK
-            && SetVar(interp, resultObj, bodyObj) == TCL_OK) {
-            Tcl_SetObjResult(interp,
-                             resultObj != NULL ? Tcl_NewIntObj(1) : bodyObj);
-            result = TCL_OK;
-        }
-        Tcl_DecrRefCount(bodyObj);
-    }
-    Forget(requestPtrPtr);
+    result = Deliver(interp, *jobPtrPtr, &options);
+    Forget(jobPtrPtr);
     return result;
+}
+
+/*
+ * The result, and what else is asked for; the time also of a failure.
+ */
+static int
+Deliver(Tcl_Interp *interp, NsHttpJob *jobPtr, const WaitOptions *optionsPtr)
+{
+    Ns_Time                  elapsed = NsHttpClientElapsed(jobPtr->client);
+    Tcl_Obj                 *resultObj, *keyObj, *valueObj;
+    static const char *const keys[] = {"status", "body", "file"};
+    Tcl_Obj *names[] = {optionsPtr->statusObj, optionsPtr->resultObj,
+                        optionsPtr->fileObj};
+    int      result;
+
+    jobPtr->isBinary |= optionsPtr->isBinary != 0;
+    if (SetVar(interp, optionsPtr->elapsedObj, Ns_TclNewTimeObj(&elapsed))
+            != TCL_OK
+        || NsHttpJobResult(jobPtr, interp) != TCL_OK
+        || Spool(interp, jobPtr, optionsPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    AddFields(optionsPtr->headers, jobPtr);
+    resultObj = Tcl_GetObjResult(interp);
+    Tcl_IncrRefCount(resultObj);
+    result = TCL_OK;
+    for (int i = 0; i < Ns_NrElements(keys) && result == TCL_OK; i++) {
+        keyObj = Tcl_NewStringObj(keys[i], -1);
+        Tcl_IncrRefCount(keyObj);
+        if (Tcl_DictObjGet(NULL, resultObj, keyObj, &valueObj) == TCL_OK
+            && valueObj != NULL) {
+            result = SetVar(interp, names[i], valueObj);
+        }
+        Tcl_DecrRefCount(keyObj);
+    }
+    if (result == TCL_OK) {
+        Tcl_SetObjResult(interp, resultObj);
+    }
+    Tcl_DecrRefCount(resultObj);
+    return result;
+}
+
+/*
+ * A body in memory that is larger than wait says goes to a file now.
+ */
+static int
+Spool(Tcl_Interp *interp, NsHttpJob *jobPtr, const WaitOptions *optionsPtr)
+{
+    size_t      length;
+    const char *bytes = NsReplyBodyBytes(NsHttpClientBody(jobPtr->client),
+                                         &length);
+    Ns_DString  path;
+    Tcl_Obj    *dictObj, *keyObj;
+    int         fd;
+
+    if (bytes == NULL || optionsPtr->spoolText == NULL
+        || !TooLarge(optionsPtr->spoolText, length)) {
+        return TCL_OK;
+    }
+    Ns_DStringInit(&path);
+    if (optionsPtr->outputFile != NULL) {
+        Ns_DStringAppend(&path, optionsPtr->outputFile);
+        fd = open(optionsPtr->outputFile,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    } else {
+        fd = NsTempFileOpenNamed(NULL, &path);
+    }
+    if (fd < 0 || !NsWriteAll(fd, bytes, length)) {
+        Ns_TclPrintfResult(interp, "cannot write %s: %s",
+                           Ns_DStringValue(&path), Tcl_ErrnoMsg(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        Ns_DStringFree(&path);
+        return TCL_ERROR;
+    }
+    close(fd);
+    dictObj = Tcl_DuplicateObj(Tcl_GetObjResult(interp));
+    keyObj = Tcl_NewStringObj("body", -1);
+    Tcl_IncrRefCount(keyObj);
+    (void) Tcl_DictObjRemove(NULL, dictObj, keyObj);
+    Tcl_DecrRefCount(keyObj);
+    (void) Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("file", -1),
+                          Tcl_NewStringObj(path.string, path.length));
+    Tcl_SetObjResult(interp, dictObj);
+    Ns_DStringFree(&path);
+    return TCL_OK;
+}
+
+static bool
+TooLarge(const char *spoolText, size_t length)
+{
+    Tcl_WideInt limit;
+
+    return NsUnitsSize(spoolText, &limit) && limit >= 0
+        && length > (size_t) limit;
+}
+
+/*
+ * The set gets the fields, and the status line as its name.
+ */
+static void
+AddFields(Ns_Set *headers, const NsHttpJob *jobPtr)
+{
+    const Ns_Set      *fields = NsHttpClientFields(jobPtr->client);
+    const NsReplyHead *headPtr = NsHttpClientHead(jobPtr->client);
+
+    if (headers == NULL || headPtr == NULL) {
+        return;
+    }
+    for (int i = 0; i < (int) Ns_SetSize(fields); i++) {
+        (void) Ns_SetPut(headers, Ns_SetKey(fields, i), Ns_SetValue(fields, i));
+    }
+    NsSetRename(headers, headPtr->line, (int) headPtr->lineBytes);
 }
 
 /*
@@ -308,13 +373,13 @@ static int
 CancelCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    Request **requestPtrPtr;
+    NsHttpJob **jobPtrPtr;
 
-    requestPtrPtr = Find(clientData, objv[2]);
-    if (requestPtrPtr == NULL) {
+    jobPtrPtr = Find(clientData, objv[2]);
+    if (jobPtrPtr == NULL) {
         return NoRequest(interp, objv[2]);
     }
-    Forget(requestPtrPtr);
+    Forget(jobPtrPtr);
     return TCL_OK;
 }
 
@@ -330,35 +395,100 @@ CleanupCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_http list: `ID URL STATE ` of each.
+ * ns_http list ?id?: id, URL and state of all, or of one if it is there.
  */
 static int
 ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    const NsInterp *itPtr = clientData;
-    Ns_DString      ds;
+    NsInterp   *itPtr = clientData;
+    NsHttpJob **onePtrPtr = objc > 2 ? Find(itPtr, objv[2]) : NULL;
+    Tcl_Obj    *listObj = Tcl_NewListObj(0, NULL);
 
-    Ns_DStringInit(&ds);
-    for (const Request *requestPtr = itPtr->httpPtr; requestPtr != NULL;
-         requestPtr = requestPtr->nextPtr) {
-        Ns_DStringPrintf(&ds, "http%d %s %s ", requestPtr->id,
-                         NsHttpClientUrl(requestPtr->client),
-                         NsHttpClientIsDone(requestPtr->client) ? "done"
-                                                                : "running");
+    for (const NsHttpJob *jobPtr = itPtr->httpPtr; jobPtr != NULL;
+         jobPtr = jobPtr->nextPtr) {
+        const char *state = "running";
+
+        if (objc > 2 && (onePtrPtr == NULL || *onePtrPtr != jobPtr)) {
+            continue;
+        }
+        if (NsHttpClientIsDone(jobPtr->client)) {
+            state = NsHttpClientError(jobPtr->client) == NULL
+                ? "done"
+                : "error";
+        }
+        Tcl_ListObjAppendElement(NULL, listObj,
+                                 Tcl_ObjPrintf("http%d", jobPtr->id));
+        Tcl_ListObjAppendElement(
+            NULL, listObj,
+            Tcl_NewStringObj(NsHttpClientUrl(jobPtr->client), -1));
+        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj(state, -1));
     }
-    return NsTclReturnText(interp, &ds);
+    return NsTclReturn(interp, listObj);
 }
 
 /*
- * ns_http keepalives: connections that are kept open.  Each request asks the
- * peer to close, so there are none.
+ * ns_http stats ?id?: a list with a dict for each; of one, the dict, empty if
+ * it is not there.
+ */
+static int
+StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    NsHttpJob **onePtrPtr;
+    Tcl_Obj    *listObj;
+
+    if (objc > 2) {
+        onePtrPtr = Find(itPtr, objv[2]);
+        return onePtrPtr == NULL ? TCL_OK
+                                 : NsTclReturn(interp, Stats(*onePtrPtr));
+    }
+    listObj = Tcl_NewListObj(0, NULL);
+    for (const NsHttpJob *jobPtr = itPtr->httpPtr; jobPtr != NULL;
+         jobPtr = jobPtr->nextPtr) {
+        Tcl_ListObjAppendElement(NULL, listObj, Stats(jobPtr));
+    }
+    return NsTclReturn(interp, listObj);
+}
+
+static Tcl_Obj *
+Stats(const NsHttpJob *jobPtr)
+{
+    Tcl_Obj          *dictObj = Tcl_NewDictObj();
+    NsHttpClientStats stats;
+
+    NsHttpClientGetStats(jobPtr->client, &stats);
+    (void) Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("task", -1),
+                          Tcl_ObjPrintf("http%d", jobPtr->id));
+    (void) Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("url", -1),
+                          Tcl_NewStringObj(NsHttpClientUrl(jobPtr->client),
+                                           -1));
+    PutNumber(dictObj, "requestlength", stats.requestBytes);
+    PutNumber(dictObj, "replylength", stats.replyBytes);
+    PutNumber(dictObj, "sent", stats.nSent);
+    PutNumber(dictObj, "received", stats.nReceived);
+    PutNumber(dictObj, "sendbodysize", stats.nBodySent);
+    PutNumber(dictObj, "replybodysize", stats.nBodyReceived);
+    PutNumber(dictObj, "replysize", stats.nBodyKept);
+    return dictObj;
+}
+
+static void
+PutNumber(Tcl_Obj *dictObj, const char *key, uint64_t value)
+{
+    (void) Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj(key, -1),
+                          Tcl_NewWideIntObj((Tcl_WideInt) value));
+}
+
+/*
+ * ns_http keepalives: connections that are kept open for others.
  */
 static int
 KeepalivesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    return TCL_OK;
+    return NsTclReturnAppended(interp, NsHttpKeptList);
 }
 
 /*

@@ -40,10 +40,10 @@ struct NsInterp {
     bool                       isDoomed;   /* Delete when released. */
     bool                       isComplete; /* The blueprint was applied. */
     Tcl_HashTable              sets;       /* Set id -> set; see set.h. */
-    struct NsAtClose     *atClosePtr; /* Scripts of ns_atclose, latest first. */
-    struct NsDeferred    *deferredPtr;
-    struct NsHttpRequest *httpPtr;    /* Requests of ns_http. */
-    struct NsGlobals     *globalsPtr; /* Of the last clean-up, or NULL. */
+    struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
+    struct NsDeferred  *deferredPtr;
+    struct NsHttpJob   *httpPtr;     /* Requests of ns_http. */
+    struct NsGlobals   *globalsPtr;  /* Of the last clean-up, or NULL. */
     Tcl_HashTable      *channelsPtr; /* Tcl's own table; NULL: not known yet. */
     Tcl_HashTable      *takenPtr;    /* By ns_chan; NULL before the first. */
     struct NsAdpInterp *adpPtr;      /* adp's part; NULL before first use. */

@@ -107,7 +107,7 @@ the_request_names_path_and_query_and_not_the_fragment(void **state)
     assert_int_equal(Fetch("HTTP/1.0 200 OK\r\n\r\n", "/a/b?c=d#e", &body,
                            NULL),
                      NS_OK);
-    assert_int_equal(strncmp(request, "GET /a/b?c=d HTTP/1.0\r\n", 23u), 0);
+    assert_int_equal(strncmp(request, "GET /a/b?c=d HTTP/1.1\r\n", 23u), 0);
     assert_non_null(strstr(request, "\r\nHost: 127.0.0.1:"));
     Ns_DStringFree(&body);
 }
