@@ -119,7 +119,7 @@ NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
                                   int max);
 
 /*
- * Log a Notice that the command words are deprecated; alternative and
+ * Log, as Deprecated, that the command words are; alternative and
  * explanation may be NULL.
  */
 NS_EXTERN void Ns_LogDeprecated(Tcl_Obj *const *objv, int objc,

@@ -230,6 +230,7 @@ typedef int Ns_ReturnCode;
 #define NS_TCL_TRACE_DEALLOCATE 0x08
 #define NS_TCL_TRACE_GETCONN    0x10
 #define NS_TCL_TRACE_FREECONN   0x20
+#define NS_TCL_TRACE_IDLE       0x40
 
 #define NS_THREAD_DETACHED 1
 #define NS_THREAD_JOINED   2
@@ -434,7 +435,17 @@ typedef struct Ns_CtxSHA1 {
  * Enumerations.
  */
 
-typedef enum { Notice, Warning, Error, Fatal, Bug, Debug, Dev } Ns_LogSeverity;
+typedef enum {
+    Notice,
+    Warning,
+    Error,
+    Fatal,
+    Bug,
+    Debug,
+    Dev,
+    Deprecated, /* What will go, and what to use instead. */
+    Security    /* What looks like an attack. */
+} Ns_LogSeverity;
 
 typedef enum { Preserve, ToLower, ToUpper } Ns_HeaderCaseDisposition;
 

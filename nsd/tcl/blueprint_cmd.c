@@ -75,12 +75,13 @@ static const NsTclEnsemble ensemble = {
     "ns_ictl", "option ?arg?", "option", 0, subcmds};
 
 static Ns_ObjvTable whenTable[] = {
-    {"create", NS_TCL_TRACE_CREATE},
-    {"delete", NS_TCL_TRACE_DELETE},
     {"allocate", NS_TCL_TRACE_ALLOCATE},
+    {"create", NS_TCL_TRACE_CREATE},
     {"deallocate", NS_TCL_TRACE_DEALLOCATE},
-    {"getconn", NS_TCL_TRACE_GETCONN},
+    {"delete", NS_TCL_TRACE_DELETE},
     {"freeconn", NS_TCL_TRACE_FREECONN},
+    {"getconn", NS_TCL_TRACE_GETCONN},
+    {"idle", NS_TCL_TRACE_IDLE},
     {NULL, 0}};
 
 /*

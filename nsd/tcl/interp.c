@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/lazy.h"
 #include "base/lock.h"
+#include "dispatch/pool_stats.h"
 #include "tcl/blueprint.h"
 #include "tcl/callback.h"
 #include "tcl/child.h"
@@ -511,6 +512,9 @@ NsInterpConnEnded(NsConn *connPtr)
     NsStackLeave();
     itPtr->connPtr = NULL;
     connPtr->interp = NULL;
+    if (NsPoolWaiting(connPtr->work.poolPtr) == 0) {
+        NsTraceRun(itPtr, NS_TCL_TRACE_IDLE);
+    }
     Ns_TclDeAllocateInterp(itPtr->interp);
 }
 

@@ -215,7 +215,7 @@ SeveritiesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     for (int i = 0; i < NsSeverityCount(); i++) {
         Tcl_ListObjAppendElement(
             NULL, listObj,
-            Tcl_NewStringObj(Ns_LogSeverityName((Ns_LogSeverity) i), -1));
+            Tcl_NewStringObj(Ns_LogSeverityName(NsSeverityListed(i)), -1));
     }
     return NsTclReturn(interp, listObj);
 }
@@ -227,7 +227,7 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj *listObj = Tcl_NewObj();
 
     for (int i = 0; i < NsSeverityCount(); i++) {
-        Ns_LogSeverity severity = (Ns_LogSeverity) i;
+        Ns_LogSeverity severity = NsSeverityListed(i);
 
         Tcl_ListObjAppendElement(NULL, listObj,
                                  Tcl_NewStringObj(Ns_LogSeverityName(severity),
@@ -400,7 +400,7 @@ UnknownSeverity(Tcl_Interp *interp, Tcl_Obj *nameObj)
                       Tcl_GetString(nameObj));
 
     for (int i = 0; i < NsSeverityCount(); i++) {
-        const char *name = Ns_LogSeverityName((Ns_LogSeverity) i);
+        const char *name = Ns_LogSeverityName(NsSeverityListed(i));
 
         Tcl_AppendStringsToObj(resultObj, name, " ", (char *) NULL);
     }

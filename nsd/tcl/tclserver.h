@@ -12,7 +12,7 @@
 #include "nsthread.h"
 #include "process/server.h"
 
-#define NS_TCL_TRACE_KINDS 6 /* Values of NS_TCL_TRACE_*. */
+#define NS_TCL_TRACE_KINDS 7 /* Values of NS_TCL_TRACE_*. */
 
 struct NsInterp;
 struct NsTclTrace;

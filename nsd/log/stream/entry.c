@@ -326,19 +326,18 @@ Ns_LogDeprecated(Tcl_Obj *const *objv, int objc, const char *alternative,
     Ns_DStringInit(&ds);
     Ns_DStringAppend(&ds, "'");
     for (int i = 0; i < objc; i++) {
-        Ns_DStringAppend(&ds, Tcl_GetString(objv[i]));
-        Ns_DStringAppend(&ds, " ");
+        Ns_DStringVarAppend(&ds, i > 0 ? " " : "", Tcl_GetString(objv[i]),
+                            NULL);
     }
-    Ns_DStringAppend(&ds, "' is deprecated. ");
+    Ns_DStringAppend(&ds, "' is deprecated.");
     if (alternative != NULL) {
-        Ns_DStringAppend(&ds, "Use '");
-        Ns_DStringAppend(&ds, alternative);
-        Ns_DStringAppend(&ds, "' instead. ");
+        Ns_DStringVarAppend(&ds, " Use '", alternative, "' instead.", NULL);
     }
     if (explanation != NULL) {
-        Ns_DStringAppend(&ds, explanation);
+        Ns_DStringVarAppend(&ds, " ", explanation, NULL);
     }
-    NsEntryLog(Notice, Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds));
+    NsEntryLog(Deprecated, Ns_DStringValue(&ds),
+               (size_t) Ns_DStringLength(&ds));
     Ns_DStringFree(&ds);
 }
 

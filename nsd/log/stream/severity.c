@@ -10,7 +10,7 @@
 
 #include "base/lock.h"
 
-#define NBUILTIN 7
+#define NBUILTIN 9
 
 typedef struct Severity {
     const char          *name;      /* Constant once nSeverities covers it. */
@@ -22,10 +22,19 @@ static const struct {
     const char *name;
     const char *alias;
     bool        isEnabled;
-} builtin[NBUILTIN] = {{"Notice", "notice", true}, {"Warning", "warning", true},
-                       {"Error", "error", true},   {"Fatal", "fatal", true},
-                       {"Bug", "bug", true},       {"Debug", "debug", false},
-                       {"Dev", "dev", false}};
+} builtin[NBUILTIN] = {
+    {"Notice", "notice", true},    {"Warning", "warning", true},
+    {"Error", "error", true},      {"Fatal", "fatal", true},
+    {"Bug", "bug", true},          {"Debug", "debug", false},
+    {"Dev", "dev", false},         {"Deprecated", "deprecated", true},
+    {"Security", "security", true}};
+
+/*
+ * Kinds of debug messages, which scripts and modules write and turn on by name.
+ */
+static const char *const debugKinds[] = {
+    "Debug(ns:driver)", "Debug(writer)",   "Debug(task)",   "Debug(request)",
+    "Debug(connchan)",  "Debug(urlspace)", "Debug(access)", "Debug(timeout)"};
 
 static Ns_Mutex   lock; /* Guards growth of the table. */
 static Severity   severities[NS_LOG_MAX_SEVERITIES];
@@ -42,7 +51,9 @@ NsSeverityInit(void)
         atomic_init(&severities[i].isEnabled, builtin[i].isEnabled);
     }
     atomic_store_explicit(&nSeverities, NBUILTIN, memory_order_release);
-    (void) NsSeverityCreate("Debug(ns:driver)");
+    for (size_t i = 0; i < Ns_NrElements(debugKinds); i++) {
+        (void) NsSeverityCreate(debugKinds[i]);
+    }
 }
 
 int
@@ -99,6 +110,18 @@ NsSeverityFind(const char *name)
         found = number;
     }
     return found;
+}
+
+/*
+ * Deprecated and Security came after modules knew the number of Dev.
+ */
+Ns_LogSeverity
+NsSeverityListed(int place)
+{
+    static const Ns_LogSeverity first[NBUILTIN] = {
+        Notice, Warning, Error, Fatal, Bug, Debug, Deprecated, Dev, Security};
+
+    return place < NBUILTIN ? first[place] : (Ns_LogSeverity) place;
 }
 
 int

@@ -31,9 +31,10 @@ int NsSeverityFind(const char *name);
 int NsSeverityCreate(const char *name);
 
 /*
- * How many there are.
+ * How many there are; and which one lists have at a place.
  */
-int NsSeverityCount(void);
+int            NsSeverityCount(void);
+Ns_LogSeverity NsSeverityListed(int place);
 
 /*
  * Switch one; Fatal stays on.  The state before.
@@ -48,7 +49,8 @@ static inline int
 NsSeverityWeight(int severity)
 {
     static const signed char weights[] = {
-        [Notice] = 1, [Warning] = 2, [Error] = 3, [Bug] = 3, [Fatal] = 4};
+        [Notice] = 1, [Warning] = 2,    [Error] = 3,   [Bug] = 3,
+        [Fatal] = 4,  [Deprecated] = 1, [Security] = 2};
 
     return (size_t) severity < sizeof(weights) ? weights[severity] : 0;
 }

@@ -465,8 +465,10 @@ SyslogSeverity(int severity)
 {
     switch (severity) {
     case Notice:
+    case Deprecated:
         return 5;
     case Warning:
+    case Security:
         return 4;
     case Error:
     case Bug:
