@@ -10,6 +10,7 @@
 
 #include "log/stream/accessline.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "log/stream/stream.h"
 #include "nslog.h"
@@ -154,6 +155,7 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
         to = PutQuoted(to, value, nValue, IsPlain(value, nValue));
     }
     *to++ = '\n';
+    NsAssert((size_t) (to - buffer) <= most);
     return (size_t) (to - buffer);
 }
 
@@ -205,6 +207,7 @@ Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
         comma = ",";
     }
     to = PutText(to, "}}\n");
+    NsAssert((size_t) (to - buffer) <= most);
     return (size_t) (to - buffer);
 }
 
@@ -309,6 +312,7 @@ PutJsonTime(char *to, int64_t micros)
 
     gmtime_r(&seconds, &tm);
     n = strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%S", &tm);
+    NsAssert(n > 0);
     snprintf(text + n, sizeof(text) - n, ".%06dZ\"", (int) (micros % MICROS));
     return PutText(to, text);
 }
@@ -504,6 +508,7 @@ PutTime(char *to, time_t seconds, bool isFormatted)
                      months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour,
                      tm.tm_min, tm.tm_sec, tm.tm_gmtoff < 0 ? '-' : '+',
                      offset / 60, offset % 60);
+        NsAssert(last.length < sizeof(last.text));
         last.seconds = seconds;
     }
     /* A fixed number of bytes is faster than the right one. */

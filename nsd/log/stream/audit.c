@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "log/stream/json.h"
 #include "log/stream/stream.h"
 #include "log/stream/unit.h"
@@ -60,6 +61,8 @@ NsAuditWrite(const NsAuditRecord *recordPtr)
     }
     piece = (struct iovec){
         Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds)};
+    /* Each string has its null byte; the kind is the second one. */
+    NsAssert(Ns_DStringValue(&ds)[piece.iov_len - 1] == '\0');
     if (Ns_LogStreamPut(nsAuditStream, Notice, &piece, 1) != NS_OK) {
         errno = ENOMEM;
         status = NS_ERROR;
@@ -162,5 +165,6 @@ Next(const char **nextPtr, const char *end)
         return NULL;
     }
     *nextPtr = null + 1;
+    NsAssert(*nextPtr <= end);
     return string;
 }

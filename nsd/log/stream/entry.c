@@ -64,6 +64,7 @@ static void    FreeBuffer(void *arg);
 static Buffer *ThreadBuffer(void);
 static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
 static void    SendKept(Buffer *bufferPtr);
+static void    CheckKept(const Kept *keptPtr, Ns_DString *textsPtr);
 static void    Send(const NsLogEntry *entryPtr);
 
 void
@@ -205,9 +206,11 @@ AddDeferred(Ns_LogSeverity severity, const char *message, size_t length)
     deferredPtr->severity = severity;
     deferredPtr->length = length;
     memcpy(deferredPtr->message, message, length);
+    NsAssert(nDeferring > 0);
     if (firstDeferred == NULL) {
         firstDeferred = deferredPtr;
     } else {
+        NsAssert(*lastDeferredPtr == NULL);
         *lastDeferredPtr = deferredPtr;
     }
     lastDeferredPtr = &deferredPtr->nextPtr;
@@ -293,6 +296,7 @@ NsEntryAppendLines(Ns_DString *dsPtr)
         NsLogOut    out = {NULL, 0, 0};
         int         start = Ns_DStringLength(dsPtr);
 
+        CheckKept(keptPtr, &bufferPtr->texts);
         NsEntryDescribe(&entry, keptPtr->severity,
                         Ns_DStringValue(&bufferPtr->texts) + keptPtr->offset,
                         keptPtr->length);
@@ -420,6 +424,7 @@ SendKept(Buffer *bufferPtr)
     for (int i = 0; i < nKept; i++) {
         NsLogEntry entry;
 
+        CheckKept(&kept[i], &texts);
         NsEntryDescribe(&entry, kept[i].severity,
                         Ns_DStringValue(&texts) + kept[i].offset,
                         kept[i].length);
@@ -428,6 +433,18 @@ SendKept(Buffer *bufferPtr)
     }
     Ns_DStringFree(&texts);
     ns_free(kept);
+}
+
+/*
+ * The message is one of the texts.
+ */
+static void
+CheckKept(const Kept *keptPtr, Ns_DString *textsPtr)
+{
+    size_t length = (size_t) Ns_DStringLength(textsPtr);
+
+    NsAssert(keptPtr->offset <= length);
+    NsAssert(keptPtr->length <= length - keptPtr->offset);
 }
 
 static void

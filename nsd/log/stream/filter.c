@@ -41,6 +41,7 @@ static _Thread_local Call *callPtr;
 
 static Filter *LeaveLocked(Filter *filterPtr);
 static void    UnlinkLocked(Filter *filterPtr);
+static void    CheckLocked(void);
 static int     CallsOfThisThread(const Filter *filterPtr);
 
 void
@@ -61,6 +62,7 @@ Ns_AddLogFilter(Ns_LogFilter *proc, void *arg, Ns_Callback *freeProc)
     filterPtr->nextPtr = firstPtr;
     firstPtr = filterPtr;
     atomic_fetch_add(&nFilters, 1);
+    CheckLocked();
     Ns_MutexUnlock(&lock);
 }
 
@@ -86,15 +88,18 @@ Ns_RemoveLogFilter(Ns_LogFilter *proc, void *arg)
         while (filterPtr->nRunning > nOwn) {
             Ns_CondWait(&left, &lock);
         }
+        NsAssert(filterPtr->nRunning == nOwn);
         filterPtr->removedInCall = nOwn > 0;
         if (nOwn == 0) {
             UnlinkLocked(filterPtr);
             isMine = true;
         }
+        CheckLocked();
     }
     Ns_MutexUnlock(&lock);
 
     if (isMine) {
+        NsAssert(filterPtr->nRunning == 0);
         if (filterPtr->freeProc != NULL) {
             filterPtr->freeProc(filterPtr->arg);
         }
@@ -132,6 +137,7 @@ NsFilterRun(const NsLogEntry *entryPtr)
                                      &stamp, (char *) entryPtr->message,
                                      entryPtr->messageLength);
             Ns_MutexLock(&lock);
+            NsAssert(callPtr == &call);
             callPtr = call.outerPtr;
             nextPtr = filterPtr->nextPtr;
             freePtr = LeaveLocked(filterPtr);
@@ -183,10 +189,33 @@ UnlinkLocked(Filter *filterPtr)
     Filter **linkPtr = &firstPtr;
 
     NsAssertLocked(&lock);
+    NsAssert(filterPtr->isRemoved && filterPtr->nRunning == 0);
     while (*linkPtr != filterPtr) {
         linkPtr = &(*linkPtr)->nextPtr;
     }
     *linkPtr = filterPtr->nextPtr;
+}
+
+/*
+ * The count by which the walk is skipped is that of the list.
+ */
+static void
+CheckLocked(void)
+{
+    NsAssertLocked(&lock);
+    NsAssert(atomic_load(&nFilters) == 0 || firstPtr != NULL);
+#ifdef NS_DEBUG
+    {
+        int n = 0;
+
+        for (const Filter *p = firstPtr; p != NULL; p = p->nextPtr) {
+            n += !p->isRemoved;
+            NsCheck(p->nRunning >= 0);
+            NsCheck(p->isRemoved || !p->removedInCall);
+        }
+        NsCheck(n == atomic_load(&nFilters));
+    }
+#endif
 }
 
 static int
@@ -194,6 +223,7 @@ CallsOfThisThread(const Filter *filterPtr)
 {
     int n = 0;
 
+    NsAssertLocked(&lock);
     for (const Call *p = callPtr; p != NULL; p = p->outerPtr) {
         n += p->filterPtr == filterPtr;
     }

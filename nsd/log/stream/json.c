@@ -6,6 +6,7 @@
 
 #include "log/stream/json.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "nslog.h"
 
@@ -27,6 +28,7 @@ NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
         if (n == 0) {
             NsLogPut(outPtr, bytes + start, i - start);
             i += PutSpecial(outPtr, bytes + i, length - i);
+            NsAssert(i <= length);
             start = i;
         } else {
             i += n;
@@ -67,6 +69,7 @@ NsJsonTime(NsLogOut *outPtr, int64_t nanos)
     n = snprintf(text, sizeof(text), "\"%04d-%02d-%02dT%02d:%02d:%02d.%06dZ\"",
                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
                  tm.tm_min, tm.tm_sec, (int) (nanos % NS_STAMP_SECOND / 1000));
+    NsAssert(n > 0 && (size_t) n < sizeof(text));
     NsLogPut(outPtr, text, (size_t) n);
 }
 
@@ -77,6 +80,7 @@ NsJsonSeconds(NsLogOut *outPtr, int64_t micros)
     int  n = snprintf(text, sizeof(text), "%" PRId64 ".%06d", micros / 1000000,
                       (int) (micros % 1000000));
 
+    NsAssert(micros >= 0 && (size_t) n < sizeof(text));
     NsLogPut(outPtr, text, (size_t) n);
 }
 

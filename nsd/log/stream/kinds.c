@@ -6,6 +6,7 @@
 
 #include "log/stream/kinds.h"
 
+#include "base/assert.h"
 #include "nsstring.h"
 
 bool
@@ -28,6 +29,7 @@ NsKindsFree(NsKinds *kindsPtr)
 bool
 NsKindsHave(const NsKinds *kindsPtr, const char *kind, size_t length)
 {
+    NsAssert(kindsPtr->n == 0 || kindsPtr->names != NULL);
     for (int i = 0; i < kindsPtr->n; i++) {
         const char *name = kindsPtr->names[i];
 

@@ -5,6 +5,7 @@
  */
 
 #include "log/stream/line.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "nslog.h"
 
@@ -45,6 +46,7 @@ NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
     n += Hex(ids + n, entryPtr->thread);
     ids[n++] = ']';
     ids[n++] = '[';
+    NsAssert(n <= sizeof(ids));
     NsLogPut(outPtr, ids, n);
     PutName(outPtr, entryPtr->threadName, stylePtr);
     NsLogPut(outPtr, "] ", 2);
@@ -84,6 +86,7 @@ NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
         if (run == 0) {
             run = Ns_LogCharBytes((const char *) p, left);
         }
+        NsAssert(run <= left);
         if (run > 0) {
             NsLogPut(outPtr, (const char *) p, run);
             p += run;
@@ -136,6 +139,7 @@ NsLogZonedTimeText(time_t seconds)
     offset = labs(offset);
     n += NsLogDigits(text + n, (uint64_t) (offset / 60), 2);
     n += NsLogDigits(text + n, (uint64_t) (offset % 60), 2);
+    NsAssert(n == NS_LOG_ZONED_TIME_LENGTH);
     text[n] = '\0';
     return text;
 }
@@ -165,6 +169,7 @@ NsLogDigits(char *buffer, uint64_t value, int width)
     char   digits[24];
     size_t n = 0;
 
+    NsAssert((size_t) width <= sizeof(digits));
     do {
         digits[n++] = (char) ('0' + value % 10);
         value /= 10;

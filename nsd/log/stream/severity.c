@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "base/lock.h"
 
 #define NBUILTIN 9
@@ -66,6 +67,7 @@ NsSeverityCreate(const char *name)
     found = FindName(name, n);
     if (found < 0 && n < NS_LOG_MAX_SEVERITIES) {
         found = n;
+        NsAssert(severities[n].name == NULL);
         severities[n].name = ns_strdup(name);
         /* Its number may have been turned on before. */
         atomic_store(&severities[n].isEnabled, false);
@@ -135,6 +137,7 @@ NsSeverityEnable(Ns_LogSeverity severity, bool isEnabled)
 {
     Severity *severityPtr = &severities[severity];
 
+    NsAssert((int) severity >= 0 && severity < NS_LOG_MAX_SEVERITIES);
     if (severity == Fatal) {
         return true;
     }
@@ -161,6 +164,7 @@ NsSeverityCountEntry(Ns_LogSeverity severity)
 uint64_t
 NsSeverityEntries(Ns_LogSeverity severity)
 {
+    NsAssert((int) severity >= 0 && severity < NS_LOG_MAX_SEVERITIES);
     return atomic_load_explicit(&severities[severity].nEntries,
                                 memory_order_relaxed);
 }

@@ -104,7 +104,7 @@ static void NotePutEarly(Ns_LogStream stream);
 static bool TakePutEarly(Ns_LogStream stream) __attribute__((noinline));
 static inline NsLaneClass ClassOf(Ns_LogStream stream, int severity);
 static void               CountDrop(Ns_LogStream stream, int64_t time);
-static void               NoteOverflow(Ns_LogStream stream);
+static void               NoteOverflowLocked(Ns_LogStream stream);
 static void               NameInRingLocked(Ns_LogStream stream);
 static bool   IsRoute(const Route *routePtr, const NsStreamRoute *fromPtr);
 static Route *NewRoute(const NsStreamRoute *fromPtr);
@@ -137,6 +137,7 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
             RefuseStream(name, limit);
             return NULL;
         }
+        NsAssert(n < limit && limit <= NS_RING_MAX_STREAMS);
         stream = &streams[n];
         strcpy(stream->name, name);
         stream->index = n;
@@ -219,6 +220,7 @@ Ns_LogStreamPut(Ns_LogStream stream, Ns_LogSeverity severity,
 void
 NsStreamHold(NsStreamHoldProc *proc)
 {
+    NsAssert(proc == NULL || holdProc == NULL);
     holdProc = proc;
 }
 
@@ -261,6 +263,7 @@ TakePutEarly(Ns_LogStream stream)
     bool isPut = nPutEarly > 0 && NsLaneMark(stream->index, false);
 
     nPutEarly -= isPut;
+    NsAssert(nPutEarly >= 0);
     return isPut;
 }
 
@@ -415,6 +418,8 @@ PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
     }
     pieces[cut.nPieces++] = (struct iovec){mark, (size_t) n};
     cut.length += (size_t) n;
+    NsAssert(cut.length <= nsLaneMaxRecord
+             && cut.nPieces == recordPtr->nPieces + 1);
     status = PutInLane(stream, &cut);
     ns_free(pieces);
     return status;
@@ -597,7 +602,7 @@ NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow)
     atomic_store(&stream->overflow, (int) overflow);
     Ns_MutexLock(&lock);
     if (ring != NULL) {
-        NoteOverflow(stream);
+        NoteOverflowLocked(stream);
     }
     Ns_MutexUnlock(&lock);
 }
@@ -617,6 +622,7 @@ NsStreamUseRing(NsRing *ringPtr)
 
     NsMust(pthread_atfork(NULL, NULL, NoteFork));
     Ns_MutexLock(&lock);
+    NsAssert(ring == NULL);
     ring = ringPtr;
     for (int i = 0; (stream = NsStreamAt(i)) != NULL; i++) {
         NameInRingLocked(stream);
@@ -639,6 +645,7 @@ NsStreamSetRoute(Ns_LogStream stream, const NsStreamRoute *fromPtr)
 {
     Route *routePtr = stream->routes;
 
+    NsAssert(fromPtr->nSinks == 0 || fromPtr->sinks != NULL);
     while (routePtr != NULL && !IsRoute(routePtr, fromPtr)) {
         routePtr = routePtr->olderPtr;
     }
@@ -658,6 +665,7 @@ NsStreamGetSinks(int index)
 {
     const NsStreamSinks *sinksPtr = atomic_load(&streams[index].sinksPtr);
 
+    NsAssert(index >= 0 && index < NS_RING_MAX_STREAMS);
     return sinksPtr != NULL ? sinksPtr : &nobody;
 }
 
@@ -720,8 +728,11 @@ NewRoute(const NsStreamRoute *fromPtr)
 void
 NsStreamCountIdle(int index, int change)
 {
+    int n;
+
     NsAssert(index >= 0 && index < NS_RING_MAX_STREAMS);
-    atomic_fetch_add(&streams[index].nIdle, change);
+    n = atomic_fetch_add(&streams[index].nIdle, change) + change;
+    NsAssert(n >= 0);
 }
 
 /*
@@ -794,8 +805,10 @@ CountDrop(Ns_LogStream stream, int64_t time)
  * For a process that finds the mapping.
  */
 static void
-NoteOverflow(Ns_LogStream stream)
+NoteOverflowLocked(Ns_LogStream stream)
 {
+    NsAssertLocked(&lock);
+    NsAssert(stream->index < (int) ring->headerPtr->maxStreams);
     atomic_store(&NsRingStreamAt(ring, (uint32_t) stream->index)->isBlocking,
                  NsStreamOverflow(stream) == NS_OVERFLOW_BLOCK);
 }
@@ -808,7 +821,9 @@ NameInRingLocked(Ns_LogStream stream)
         NsAssert(stream->index < (int) ring->headerPtr->maxStreams);
         strcpy(NsRingStreamAt(ring, (uint32_t) stream->index)->name,
                stream->name);
-        NoteOverflow(stream);
+        NoteOverflowLocked(stream);
+        NsAssert(atomic_load(&ring->headerPtr->nStreams)
+                 <= (unsigned) stream->index);
         atomic_store_explicit(&ring->headerPtr->nStreams,
                               (unsigned) stream->index + 1,
                               memory_order_release);

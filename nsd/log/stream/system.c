@@ -11,6 +11,7 @@
 
 #include "log/stream/system.h"
 
+#include "base/assert.h"
 #include "base/writeall.h"
 #include "log/stream/entry.h"
 #include "log/stream/json.h"
@@ -35,9 +36,10 @@ typedef struct SystemRecord {
 static bool       formatsJson;              /* Its address says so. */
 static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 
-static void TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
-                      struct iovec *pieces);
-static void WriteLine(int fd, const NsLogEntry *entryPtr);
+static void         TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
+                              struct iovec *pieces);
+static struct iovec NamePiece(const char *name);
+static void         WriteLine(int fd, const NsLogEntry *entryPtr);
 static Ns_LogFormatProc FormatEntry;
 static void             PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
 
@@ -79,6 +81,9 @@ NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr)
         memcpy(bytes + n, pieces[i].iov_base, pieces[i].iov_len);
         n += pieces[i].iov_len;
     }
+    NsAssert(n
+             == sizeof(head) + head.threadNameBytes + head.severityNameBytes
+                 + entryPtr->messageLength);
     *recordPtr = (Ns_LogRecord){
         .stream = NsStreamName(nsSystemStream),
         .severity = entryPtr->severity,
@@ -92,18 +97,26 @@ static void
 TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
           struct iovec *pieces)
 {
-    *headPtr = (SystemRecord){
-        .thread = entryPtr->thread,
-        .pid = entryPtr->pid,
-        .threadNameBytes = (uint16_t) (strlen(entryPtr->threadName) + 1),
-        .severityNameBytes = (uint16_t) (strlen(entryPtr->severityName) + 1)};
+    *headPtr = (SystemRecord){.thread = entryPtr->thread, .pid = entryPtr->pid};
     pieces[0] = (struct iovec){headPtr, sizeof(*headPtr)};
-    pieces[1] = (struct iovec){
-        (void *) entryPtr->threadName, headPtr->threadNameBytes};
-    pieces[2] = (struct iovec){
-        (void *) entryPtr->severityName, headPtr->severityNameBytes};
+    pieces[1] = NamePiece(entryPtr->threadName);
+    pieces[2] = NamePiece(entryPtr->severityName);
+    headPtr->threadNameBytes = (uint16_t) pieces[1].iov_len;
+    headPtr->severityNameBytes = (uint16_t) pieces[2].iov_len;
     pieces[3] = (struct iovec){
         (void *) entryPtr->message, entryPtr->messageLength};
+}
+
+/*
+ * A name with its null byte; of one that is longer than a record can say, the
+ * end.
+ */
+static struct iovec
+NamePiece(const char *name)
+{
+    size_t n = strlen(name) + 1, cut = n > UINT16_MAX ? n - UINT16_MAX : 0;
+
+    return (struct iovec){(void *) (name + cut), n - cut};
 }
 
 bool
@@ -187,6 +200,7 @@ WriteLine(int fd, const NsLogEntry *entryPtr)
         longLine = ns_malloc(out.length);
         out = (NsLogOut){longLine, out.length, 0};
         NsLogLine(&out, entryPtr, &nsLogStyle);
+        NsAssert(out.length <= out.room);
     }
     (void) NsWriteAll(fd, out.buffer, out.length);
     ns_free(longLine);

@@ -9,6 +9,7 @@
 
 #include "log/stream/unit.h"
 
+#include "base/assert.h"
 #include "log/stream/json.h"
 #include "log/stream/line.h"
 #include "log/stream/stream.h"
@@ -142,6 +143,7 @@ NsUnitEvent(const char *kind, const char *text, size_t length)
     if (NsStreamIgnores(nsOperationStream, kind)) {
         return;
     }
+    NsAssert(unitPtr->nEvents > 0 || Ns_DStringLength(&unitPtr->events) == 0);
     head = (EventHead){
         .time = NsLogClock(),
         .kindLength = (uint32_t) strlen(kind),
@@ -270,6 +272,7 @@ NsUnitWithout(const Ns_LogRecord *recordPtr, const NsKinds *kindsPtr,
             nLeft++;
         }
     }
+    NsAssert(nLeft <= head.nEvents && out.length <= recordPtr->length);
     head.nEvents = nLeft;
     memcpy(*bufferPtr, &head, sizeof(head));
     reduced.bytes = *bufferPtr;
