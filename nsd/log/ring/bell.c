@@ -1,7 +1,7 @@
 /*
  * bell.c --
  *
- *      Rung by those who write into lanes, for those who read them.
+ *      A thread that writes into a lane rings the bell for those that read it.
  */
 
 #include "log/ring/bell.h"
@@ -17,7 +17,7 @@ static void OfStream(int stream);
 static void OfMemory(void);
 static bool OfRoom(void);
 
-/* Until somebody reads. */
+/* Until there are readers. */
 NsBell nsBell = {OfRecord, OfStream, OfStream, OfMemory, OfRoom, OfMemory};
 
 bool        nsBellNeedsFence;

@@ -1,12 +1,12 @@
 /*
  * bell.h --
  *
- *      Rung by those who write into lanes, for those who read them.
+ *      A thread that writes into a lane rings the bell for those that read it.
  *
- *      The procedures belong to rooms on the right, which hang them up before
- *      there are other threads.  Any thread rings, with no lock held, and none
- *      waits for what follows, unless its record is to be written before it
- *      goes on.
+ *      The procedures belong to rooms on the right, which register them before
+ *      other threads start.  Any thread may ring; it holds no lock of the lanes
+ *      and does not wait for the readers, unless its record has to be written
+ *      before it may continue.
  */
 
 #ifndef NSD_LOG_BELL_H
@@ -17,26 +17,26 @@
 #include "nstypes.h"
 
 typedef struct NsBell {
-    /* A reader of the stream sleeps until there is a record, and there is: one
-     * of that time. */
+    /* A reader of the stream sleeps until there is a record, and now there is
+     * one, of that time. */
     void (*recordProc)(int stream, int64_t time);
 
-    /* The readers of the stream should not collect any more: there is much, or
-     * what matters. */
+    /* The readers of the stream should stop collecting and write: there is a
+     * lot, or it is important. */
     void (*nudgeProc)(int stream);
 
-    /* There is a new stream. */
+    /* A stream was created. */
     void (*streamProc)(int stream);
 
-    /* Memory is short: what readers hold is needed. */
+    /* Memory is short: the readers should release what they hold. */
     void (*shortageProc)(void);
 
-    /* There is no memory for a record, and the ringing thread may wait: it
-     * makes room.  False: it cannot. */
+    /* There is no memory for a record, and the thread that rings may wait: let
+     * it make room.  False: it cannot. */
     bool (*roomProc)(void);
 
-    /* So much is taken that somebody should look who keeps it; see
-     * NsSegmentsWatch. */
+    /* So many segments have been taken that somebody should find out which
+     * reader keeps them; see NsSegmentsWatch. */
     void (*takenProc)(void);
 } NsBell;
 

@@ -9,11 +9,11 @@
  *      into new segments only, which are linked when all of it is there, so it
  *      becomes visible as a whole.
  *
- *      A prepared record stands at the end of the segment, far from
- *      `committed`, and the segment's `prepared` points there.  It counts for a
- *      later process while `committed` stays and no segment follows.  The store
- *      that makes the record that replaces it visible changes one of these, so
- *      there is always exactly one of the two.
+ *      A prepared record is stored at the end of the segment, away from
+ *      `committed`, and the segment's `prepared` is its offset.  It counts for
+ * a later process as long as `committed` does not change and no segment
+ *      follows.  The store that makes its replacement visible changes one of
+ *      the two, so exactly one of the two records counts at any moment.
  */
 
 #include "log/ring/lane.h"
@@ -30,8 +30,8 @@
 #define PAGE_STREAMS 32
 
 /*
- * The lanes of a thread by stream, in pages, since a thread uses few of many
- * streams.
+ * The lanes of a thread by stream, in pages, since a thread uses only a few of
+ * many streams.
  */
 typedef struct Page {
     NsLane  *lanes[PAGE_STREAMS]; /* NULL before first use. */
@@ -49,7 +49,7 @@ typedef struct ThreadLanes {
 typedef enum {
     LOST,
     PUT,
-    PUT_MUCH /* The readers are to be called. */
+    PUT_MUCH /* Enough to call the readers. */
 } Outcome;
 
 /*
@@ -318,7 +318,7 @@ OwnLane(int stream)
 }
 
 /*
- * Likewise; it gets one, or NULL if it has to share.
+ * The same, after giving it one if it has none.  NULL: it has to share.
  */
 static inline NsLane *
 ThreadLane(int stream, const NsLaneRecord *recordPtr)
@@ -712,7 +712,7 @@ Gather(char *to, const NsLaneRecord *recordPtr, size_t from, size_t length)
 }
 
 /*
- * Go on in a segment that the caller has taken.
+ * Continue in a segment that the caller has taken.
  */
 static void
 NextSegment(NsLane *lanePtr, uint32_t segment)
@@ -757,7 +757,7 @@ EnterSegment(NsLane *lanePtr, uint32_t segment, uint64_t number,
 }
 
 /*
- * The prepared record, if there is one, will not count.
+ * Withdraw the prepared record, if there is one.
  */
 static void
 Forget(NsLane *lanePtr)
@@ -770,8 +770,8 @@ Forget(NsLane *lanePtr)
 }
 
 /*
- * In a process that dies now, what is stored next must not meet the offset of
- * an earlier prepared record; so the compiler keeps this order.
+ * Before anything else is stored: should the process die, an old offset must
+ * not go with a new preparedFor.  The fence makes the compiler keep this order.
  */
 static inline void
 Unprepare(NsRingSegment *segmentPtr)

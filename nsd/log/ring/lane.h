@@ -5,8 +5,8 @@
  *
  *      A thread takes a lane for each stream that it writes to and keeps it
  *      until it ends; then another thread continues where it stopped.  Putting
- *      a record into a lane takes no lock.  A thread that finds no lane free
- *      shares the stream's common one, behind a lock.
+ *      a record into a lane takes no lock.  A thread that finds no free lane
+ *      shares the stream's common one, which has a lock.
  */
 
 #ifndef NSD_LOG_LANE_H
@@ -53,27 +53,27 @@ void NsLaneInit(NsRing *ringPtr);
 bool NsLanePut(int stream, const NsLaneRecord *recordPtr);
 
 /*
- * Leave a record that counts only if the process dies before this thread puts
- * its next one into the stream, which replaces it.  False: this is not
- * possible, for lack of a lane of the thread's own or of memory, or because of
- * the record's length.
+ * Prepare a record that counts only if the process dies before this thread
+ * puts its next one into the stream, which replaces it.  False: this is not
+ * possible, because the thread has no lane of its own, memory is short, or the
+ * record is too long.
  */
 bool NsLanePrepare(int stream, const NsLaneRecord *recordPtr);
 
 /*
- * The bytes of what this thread has prepared in the stream; NULL: nothing.  The
- * record that replaces it may have pieces of them.
+ * The bytes that this thread has prepared in the stream; NULL: none.  The
+ * record that replaces it may be made of pieces of them.
  */
 const void *NsLanePrepared(int stream, size_t *lengthPtr);
 
 /*
- * The record that this thread has prepared in the stream no longer counts.
+ * Withdraw the record that this thread has prepared in the stream.
  */
 void NsLaneForget(int stream);
 
 /*
- * A mark that the calling thread has for the stream, not set at first.  Sets it
- * or not; what it was.
+ * Each thread has a mark for each stream, which is not set at first.  Set or
+ * clear it; returns what it was.
  */
 bool NsLaneMark(int stream, bool isMarked);
 

@@ -52,7 +52,7 @@ CheckPrepared(const NsRing *ringPtr, const NsLane *lanePtr)
     }
     NsAssert(prepared == ringPtr->headerPtr->segmentBytes - lanePtr->reserved);
     NsAssert(segmentPtr->preparedFor == lanePtr->offset);
-    /* There is room for it in front of itself. */
+    /* Its replacement fits in front of it. */
     NsAssert(lanePtr->reserved <= lanePtr->room);
     recordPtr = NsRingRecordAt(segmentPtr, prepared);
     NsAssert(recordPtr->lane == (uint16_t) lanePtr->index

@@ -21,9 +21,9 @@
  *      Everything here is plain data without pointers: a later process, or a
  *      reader beside the running one, sees the same.
  *
- *      A file is a mapping of one process, or a collection: what several dead
+ *      A file is the mapping of one process, or a collection: what several dead
  *      processes left, one mapping behind the other, with holes where nothing
- *      is that anyone still needs.
+ *      is needed any more.
  */
 
 #ifndef NSD_LOG_RING_H
@@ -258,7 +258,7 @@ int NsRingList(const NsRingKey *keyPtr, char ***pathsPtr);
 void NsRingSweep(const NsRingKey *keyPtr);
 
 /*
- * How many bytes of records some sink needs.
+ * Bytes of the segments that at least one sink still needs.
  */
 size_t NsRingNeededBytes(NsRing *ringPtr);
 
@@ -358,7 +358,7 @@ NsRingOlderLane(const NsRing *ringPtr, uint32_t lane)
 }
 
 /*
- * The lane, whose stream it says, is one of that.  One thread at a time.
+ * Add the lane to the list of its stream.  One thread at a time.
  */
 void NsRingAddLane(NsRing *ringPtr, uint32_t lane);
 

@@ -5,9 +5,9 @@
  *
  *      Someone may have deleted the file, or there was no room for one at the
  *      start.  Threads put records into the mapping without a lock, and nobody
- *      can ask them to pause.  So the mapping is made read only; who writes
- *      there gets a fault, waits in its handler, and writes again when the copy
- *      has taken the place of the original, at the same addresses.
+ *      can ask them to pause.  So the mapping is made read only: a thread that
+ *      writes there gets a fault, waits in the handler, and writes again when
+ *      the copy has taken the place of the original, at the same addresses.
  */
 
 #include "log/ring/ring_int.h"
@@ -160,7 +160,7 @@ HandleFault(int number, siginfo_t *infoPtr, void *context)
     int             reason = errno;
 
     if (address < base || address >= base + atomic_load(&movedBytes)) {
-        /* Not ours: let the former handler have it at the next attempt. */
+        /* Not ours: the next attempt goes to the former handler. */
         (void) sigaction(number, &former, NULL);
         return;
     }

@@ -37,8 +37,8 @@ static atomic_int           nFree;
 static atomic_int           leastFree;
 static atomic_uint_fast64_t nTakenEver;
 static atomic_uint_fast64_t watchAt = UINT64_MAX; /* Of that. */
-/* By class; constant.  The last ones are for what log threads have to tell:
- * they cannot wait for themselves. */
+/* By class; constant.  The last ones are for what log threads report: they
+ * cannot wait for themselves. */
 static int reserve[3];
 static int batch;     /* Worth waking a thread; constant. */
 static int nSegments; /* Constant. */
@@ -48,9 +48,10 @@ static Ns_Cond    freed;
 static Ns_Cond    collected;   /* isCollected is false again. */
 static bool       isCollected; /* See BeginCollecting. */
 static atomic_int nWaiting;    /* Read without the lock to skip signals, */
-static atomic_int wakeAt;      /* like this: so many free are enough. */
+static atomic_int wakeAt;      /* like this number of free ones, which is
+                                * worth it. */
 
-/* An episode of waits: when it began, 0: there is none; the last of them. */
+/* When the present episode of waits began (0: there is none); the last wait. */
 static atomic_int_fast64_t waitsSince;
 static atomic_int_fast64_t lastWait;
 static atomic_int_fast64_t waitUntil; /* Nobody waits after it; 0: no end. */
@@ -156,7 +157,7 @@ NsSegmentsGiveBack(uint32_t first)
 }
 
 /*
- * A segment of which more than that are left; NS_RING_NONE: there is none.
+ * A free segment, if more than the allowed number are left; else NS_RING_NONE.
  */
 static inline uint32_t
 TakeOne(int allowed)
@@ -180,9 +181,9 @@ TakeOne(int allowed)
 }
 
 /*
- * Of records that take several segments and may wait for them, one at a time
- * collects its own; otherwise each could have a part of what another one waits
- * for.  False: the time for waits is up.
+ * Records that need several segments and may wait for them collect these one
+ * record at a time; otherwise each could hold what another one waits for.
+ * False: the time for waits is up.
  */
 static bool
 BeginCollecting(void)
@@ -325,7 +326,7 @@ CountTaken(void)
 }
 
 /*
- * Called by the keeper alone, which tells of it.
+ * Called only by the keeper, which reports it.
  */
 int64_t
 NsSegmentsWaitedSince(void)
@@ -356,7 +357,7 @@ WaitForSegment(int allowed)
     }
     atomic_fetch_add(&nWaiting, 1);
     if (atomic_load(&nFree) <= allowed) {
-        /* The limit only guards against a sink that never ran. */
+        /* The time limit only guards against a sink that never ran. */
         Ns_GetTime(&until);
         Ns_IncrTime(&until, 0, WAIT_USEC);
         (void) Ns_CondTimedWait(&freed, &waitLock, &until);

@@ -10,7 +10,7 @@
 #include "log/ring/lane.h"
 
 /*
- * So many segments, all free.
+ * Begin with n segments, all of them free.
  */
 void NsSegmentsInit(uint32_t n);
 
@@ -41,37 +41,36 @@ void NsSegmentFree(uint32_t segment);
 void NsSegmentsFreed(void);
 
 /*
- * From that time on nobody waits for a segment, whatever the rule.
+ * From that time on no thread waits for a segment, whatever its rule.
  */
 void NsSegmentsEndWaits(int64_t time);
 
 /*
- * Since when threads have to wait for one; 0: none does, and none has for the
- * last second.
+ * Since when threads have had to wait for one; 0: none waits, and none has
+ * waited during the last second.
  */
 int64_t NsSegmentsWaitedSince(void);
 
 /*
- * How many are free, or the least that ever were.
+ * How many are free, or the smallest number that ever were.
  */
 uint32_t NsSegmentsLeft(bool isLeast);
 
 /*
- * Less than three eighths are free; how many more can be taken until then, or
- * before this should be looked at again.
+ * Less than three eighths are free; how many can be taken until then, or until
+ * this should be looked at again.
  */
 bool     NsSegmentsAreShort(void);
 uint64_t NsSegmentsUntilShort(void);
 
 /*
- * Have the bell rung, once, when so many more have been taken.  UINT64_MAX:
- * never.
+ * Ring the bell, once, when n more have been taken.  UINT64_MAX: never.
  */
 void NsSegmentsWatch(uint64_t n);
 
 /*
- * By the rule `sample`, one in so many records gets through when memory is
- * short.  True: this one does not.
+ * With the rule `sample`, one of several records is put when memory is short.
+ * True: this one is not.
  */
 bool NsSegmentIsSampledOut(const NsLaneRecord *recordPtr);
 

@@ -212,7 +212,7 @@ Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
 }
 
 /*
- * False: it is none, or damaged.
+ * False: it is not an access record, or it is damaged.
  */
 static bool
 ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr)

@@ -1,7 +1,7 @@
 /*
  * entry.c --
  *
- *      The way of an entry through the thread that logs it.
+ *      The path of an entry through the thread that logs it.
  */
 
 #include "log/stream/entry.h"
@@ -20,8 +20,7 @@
 #define FORMAT_BYTES 2048 /* Longer messages are formatted in the heap. */
 
 /*
- * Entries that a thread keeps; their messages stand in texts one after the
- * other.
+ * Entries that a thread keeps; texts has their messages, one after the other.
  */
 typedef struct Kept {
     int64_t        time;
@@ -39,7 +38,7 @@ typedef struct Buffer {
 } Buffer;
 
 /*
- * What this thread logged while it worked for a sink.
+ * What this thread has logged while it worked for a sink.
  */
 typedef struct Deferred {
     struct Deferred *nextPtr;
@@ -130,7 +129,8 @@ Ns_VALog(Ns_LogSeverity severity, const char *fmt, va_list *apPtr)
         NsEntryLog(severity, longText, (size_t) length);
         ns_free(longText);
     } else {
-        /* Wide characters without a counterpart; the format says most. */
+        /* Wide characters that cannot be converted: the format says most of it.
+         */
         NsEntryLog(severity, fmt, strlen(fmt));
     }
     va_end(again);

@@ -85,7 +85,8 @@ NsJsonSeconds(NsLogOut *outPtr, int64_t micros)
 }
 
 /*
- * What must not stand there as it is; how many bytes it took.
+ * Put an escape for what must not be put as it is; returns how many bytes were
+ * read.
  */
 static size_t
 PutSpecial(NsLogOut *outPtr, const char *bytes, size_t length)

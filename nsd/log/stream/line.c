@@ -286,8 +286,8 @@ PlainRun(const unsigned char *p, size_t length)
 }
 
 /*
- * Put the character that two surrogates stand for; how many bytes were used up,
- * 0 if there are none.
+ * Put the character that two surrogates encode; returns how many bytes were
+ * read, 0 if they are not surrogates.
  */
 static size_t
 PutSurrogates(NsLogOut *outPtr, const unsigned char *p, size_t length)

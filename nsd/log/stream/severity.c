@@ -14,9 +14,9 @@
 #define NBUILTIN 9
 
 typedef struct Severity {
-    const char          *name;      /* Constant once nSeverities covers it. */
-    atomic_bool          isEnabled; /* Any thread; a late view does no harm. */
-    atomic_uint_fast64_t nEntries;  /* Likewise; each counts on its own. */
+    const char *name;      /* Constant once nSeverities covers it. */
+    atomic_bool isEnabled; /* Any thread; reading it late does no harm. */
+    atomic_uint_fast64_t nEntries; /* Any thread; each is counted by itself. */
 } Severity;
 
 static const struct {

@@ -1,7 +1,7 @@
 /*
  * stream.c --
  *
- *      Streams: names, and the way of a record to the sinks.
+ *      Streams: names, and the path of a record to the sinks.
  */
 
 #include "log/stream/stream.h"
@@ -41,7 +41,7 @@ struct Ns_LogStream_ {
     _Atomic(NsStreamSinks *) sinksPtr; /* likewise. */
     atomic_size_t sentOffset; /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;      /* Sinks to be woken by the next record. */
-    atomic_size_t nudgeBytes; /* A sink wants to know of so many bytes. */
+    atomic_size_t nudgeBytes; /* After these many a sink is to be told. */
     atomic_int    overflow;   /* NsOverflow */
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nDropped;
@@ -73,8 +73,9 @@ static atomic_int           nStreams;
 static NsRing              *ring;
 
 /*
- * In how many streams this thread could not prepare a record: it was put at
- * once, and the one that would replace it is not.  They are marked.
+ * The number of streams in which this thread could not prepare a record.  The
+ * record was put at once, so the one that would replace it is not put.  These
+ * streams are marked (NsLaneMark).
  */
 static _Thread_local int nPutEarly __attribute__((tls_model("initial-exec")));
 
@@ -162,8 +163,8 @@ Ns_LogStreamCreate(const char *name, Ns_LogFormatProc *proc, void *arg)
 }
 
 /*
- * A mapping has room for so many streams; without one there is no need to stop
- * before the table is full.
+ * The number of streams that the mapping has room for; without a mapping, that
+ * of the table.
  */
 static int
 LimitLocked(void)
@@ -370,7 +371,7 @@ PutInLane(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 }
 
 /*
- * Others may be faster when there is room: again, but not for ever.
+ * Other threads may take the room first, so try again, but not for ever.
  */
 static bool
 PutWithRoom(Ns_LogStream stream, const NsLaneRecord *recordPtr)
@@ -384,9 +385,9 @@ PutWithRoom(Ns_LogStream stream, const NsLaneRecord *recordPtr)
 }
 
 /*
- * As much of a record as the lanes can take, and what it was.  A message and a
- * line end with that; the last string of an audit record does, and its null
- * byte follows.
+ * Put as much of a record as the lanes can take, followed by a note of its real
+ * length.  A message or a line ends with the note; in an audit record the last
+ * string does, and its null byte follows.
  */
 static Ns_ReturnCode
 PutCut(Ns_LogStream stream, const NsLaneRecord *recordPtr)
@@ -535,7 +536,7 @@ NsStreamFormat(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
 }
 
 /*
- * Apart from the function above, which every record passes through.
+ * Kept apart from the function above, which every record passes through.
  */
 static size_t
 FormatNatively(Ns_LogStream stream, int format, const Ns_LogRecord *recordPtr,
@@ -788,7 +789,7 @@ ClassOf(Ns_LogStream stream, int severity)
 }
 
 /*
- * A drop after a while without begins a new episode.
+ * A drop begins a new episode if there was none for a while.
  */
 static void
 CountDrop(Ns_LogStream stream, int64_t time)

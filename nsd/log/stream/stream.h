@@ -1,11 +1,11 @@
 /*
  * stream.h --
  *
- *      Streams inside the server: names, and the way of a record to the sinks.
+ *      Streams inside the server: names, and the path of a record to the sinks.
  *
- *      A stream knows its route: whether there are sinks that read its lanes,
- *      and what none of them wants.  A route never changes; a new one takes
- *      its place.
+ *      A stream knows its route: whether any sink reads its lanes, and which
+ *      records no sink wants.  A route never changes; it is replaced as a
+ * whole.
  */
 
 #ifndef NSD_LOG_STREAM_H
@@ -30,21 +30,21 @@ Ns_ReturnCode NsStreamPut(Ns_LogStream stream, int severity, int64_t time,
                           const struct iovec *pieces, int n);
 
 /*
- * Records of the calling thread that say how many bytes were sent, at that
- * offset, go to proc in place of the stream; NULL: not any more.
+ * From now on, pass records of the calling thread that contain the number of
+ * bytes sent (at that offset) to proc instead of the stream.  NULL: no longer.
  */
 typedef void NsStreamHoldProc(Ns_LogStream stream, int severity,
                               const struct iovec *pieces, int n, size_t offset);
 void         NsStreamHold(NsStreamHoldProc *proc);
 
 /*
- * Ns_LogStreamForget.  True: what this thread wanted to prepare was put
- * instead, as it could not be prepared.
+ * Ns_LogStreamForget.  True: the record could not be prepared, and was put
+ * instead.
  */
 bool NsStreamForget(Ns_LogStream stream);
 
 /*
- * In errno: there are as many streams as there can be.
+ * In errno: the limit of streams is reached.
  */
 #define NS_STREAM_TOO_MANY EUSERS
 
@@ -58,7 +58,7 @@ const char  *NsStreamName(Ns_LogStream stream);
 int NsStreamIndex(Ns_LogStream stream);
 
 /*
- * A quarter of those that there can be are left.
+ * At least a quarter of the limit is left.
  */
 bool NsStreamsHaveRoom(void);
 
@@ -100,7 +100,7 @@ NsOverflow NsStreamOverflow(Ns_LogStream stream);
 void       NsStreamSetOverflow(Ns_LogStream stream, NsOverflow overflow);
 
 /*
- * What was dropped for want of memory.
+ * What was dropped for lack of memory.
  */
 typedef struct NsStreamDrops {
     uint64_t n;
@@ -111,26 +111,26 @@ typedef struct NsStreamDrops {
 void NsStreamGetDrops(Ns_LogStream stream, NsStreamDrops *dropsPtr);
 
 /*
- * False: all sinks of the stream leave out such a record; it has been counted
- * as ignored.  The kind of a system record may be NULL: its severity says it.
+ * False: no sink of the stream wants such a record, and it has been counted as
+ * ignored.  The kind of a system record may be NULL; then its severity is used.
  */
 bool NsStreamTakes(Ns_LogStream stream, int severity, const char *kind);
 
 /*
- * True: all sinks of the stream leave out events of that kind.
+ * True: no sink of the stream wants events of that kind.
  */
 bool NsStreamIgnores(Ns_LogStream stream, const char *kind);
 
 /*
- * Records that were left out for all sinks.
+ * The number of records that no sink wanted.
  */
 uint64_t NsStreamIgnored(Ns_LogStream stream);
 
 /*
- * The names of all streams go into a new mapping, and those of streams made
- * later.  From UseLanes on there are lanes, whose sinks read them; not any
- * more in a child that goes on without a program of its own.  What is put
- * without them is put nowhere.
+ * UseRing stores the names of all streams in a new mapping, and those of
+ * streams that are created later.  From UseLanes on, records go into lanes,
+ * which sinks read; but not in a child process that runs without a program of
+ * its own.  Where there are no lanes, records are dropped.
  */
 void               NsStreamUseRing(NsRing *ringPtr);
 void               NsStreamUseLanes(void);

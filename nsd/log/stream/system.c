@@ -3,10 +3,10 @@
  *
  *      The stream of the system log: entries as records, and as lines.
  *
- *      Where there are no lanes, before the configuration and in a child
- *      without a program of its own, entries go to standard error.  So does
- *      what a process says at its end, and what is to be said about the log
- *      itself: all by WriteLine, past everything that may wait.
+ *      Where there are no lanes (before the configuration, and in a child
+ *      process without a program of its own), entries go to standard error.  So
+ *      do last words, and what has to be reported about the log itself: all of
+ *      these use WriteLine, which bypasses everything that may wait.
  */
 
 #include "log/stream/system.h"
@@ -23,8 +23,8 @@
 #define SHORT_BYTES 4096 /* Of a line that needs no memory. */
 
 /*
- * An entry as a record: this, then thread name, severity name, each with its
- * null byte, and the message.
+ * An entry as a record: this head, then the names of thread and severity, each
+ * with its null byte, then the message.
  */
 typedef struct SystemRecord {
     uint64_t thread;
@@ -108,8 +108,8 @@ TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
 }
 
 /*
- * A name with its null byte; of one that is longer than a record can say, the
- * end.
+ * A name with its null byte; only its end, if its length does not fit into the
+ * head.
  */
 static struct iovec
 NamePiece(const char *name)
@@ -175,7 +175,7 @@ NsSystemLogToStderr(Ns_LogSeverity severity, const char *message)
 }
 
 /*
- * The file of the system log is standard error, too.
+ * The file of the system log is also standard error.
  */
 void
 NsLogWriteNow(Ns_LogSeverity severity, const char *message)

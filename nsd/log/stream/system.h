@@ -14,7 +14,8 @@
 void NsSystemLogInit(void);
 
 /*
- * Put the entry into the stream; to standard error, if there are no lanes.
+ * Put the entry into the stream, or, where there are no lanes, write it to
+ * standard error.
  */
 void NsSystemLogWrite(const NsLogEntry *entryPtr);
 

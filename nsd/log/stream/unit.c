@@ -138,7 +138,7 @@ NsUnitEvent(const char *kind, const char *text, size_t length)
     if (unitPtr == NULL || !unitPtr->isOpen) {
         return;
     }
-    /* An error makes the unit one with an error, whoever wants to read it. */
+    /* An error counts for the unit even if no sink wants to read it. */
     unitPtr->hasError |= STREQ(kind, "Error") || STREQ(kind, "Bug");
     if (NsStreamIgnores(nsOperationStream, kind)) {
         return;

@@ -4,7 +4,7 @@
  *      Log units: one request's events, collected by its thread, and handed to
  *      the stream `operation` as one record when the request ends.
  *
- *      While no sink wants the stream nothing is collected.
+ *      Nothing is collected while no sink wants the stream.
  */
 
 #ifndef NSD_LOG_UNIT_H
@@ -29,7 +29,7 @@ void NsUnitBegin(void);
 void NsUnitEvent(const char *kind, const char *text, size_t length);
 
 /*
- * An entry that the thread logs is an event, too.
+ * An entry that the thread logs is also an event.
  */
 void NsUnitNoteEntry(Ns_LogSeverity severity, const char *message,
                      size_t length);

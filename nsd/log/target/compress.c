@@ -3,9 +3,9 @@
  *
  *      Backups of log files are compressed in the background.
  *
- *      One thread of low priority does it, file by file.  The result has its
- *      name only when it is complete and on disk, and the backup goes after
- *      that.  A backup may be renamed meanwhile, so it is known by its inode.
+ *      One thread of low priority does this, file by file.  The result gets its
+ *      name only when it is complete and on disk, and only then the backup is
+ *      deleted.  A backup may be renamed meanwhile, so its inode identifies it.
  */
 
 #include "log/target/compress.h"
@@ -220,7 +220,7 @@ StartThreadIfNeeded(void)
     if (isMine) {
         Ns_RegisterProcInfo((void *) CompressThread, "ns:logcompress", NULL);
         if (NsThreadTry(CompressThread, NULL, 0, NULL) != 0) {
-            /* The next roll tries again. */
+            /* The next roll will try again. */
             Ns_MutexLock(&queueLock);
             hasThread = false;
             Ns_MutexUnlock(&queueLock);
@@ -229,7 +229,7 @@ StartThreadIfNeeded(void)
 }
 
 /*
- * Ends when there is nothing left to do.
+ * The thread ends when there is nothing left to do.
  */
 static void
 CompressThread(void *arg)
@@ -279,7 +279,7 @@ EndWork(NsBacklog *backlogPtr)
 }
 
 /*
- * Of the calling thread alone; if it may not, it works as it is.
+ * Of the calling thread only.  If this is not permitted, it works as it is.
  */
 static void
 LowerPriority(void)
@@ -512,7 +512,7 @@ TakeOver(NsBacklog *backlogPtr, Place *placePtr, const char *request,
 }
 
 /*
- * A backup beside its result: the time of the two is the same.
+ * Delete backups whose result is there: both have the same time.
  */
 static void
 RemoveDone(NsBacklog *backlogPtr, Place *placePtr)

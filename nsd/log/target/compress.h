@@ -42,7 +42,7 @@ void NsBacklogEnd(NsBacklog *backlogPtr, const char *file, int fd);
 void NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd);
 
 /*
- * Let the thread work; have it stop in the middle, for good.
+ * Let the thread begin; make it stop for good, even in the middle of a file.
  */
 void NsCompressInit(void);
 void NsCompressStart(void);

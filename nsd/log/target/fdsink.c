@@ -1,8 +1,7 @@
 /*
  * fdsink.c --
  *
- *      NsAsyncWrite: bytes for a descriptor of the caller's, through a log
- *      thread.
+ *      NsAsyncWrite: a log thread writes bytes to a descriptor of the caller's.
  *
  *      A record, and a piece of the sink's buffer, is a head that names the
  *      descriptor and the bytes for it.  Writing takes one piece at a time.
@@ -94,7 +93,7 @@ OpenNothing(Ns_LogSink sink)
 }
 
 /*
- * What cannot be written is dropped: nobody is there to be told.
+ * What cannot be written is dropped: there is nobody to report it to.
  */
 static ssize_t
 WritePiece(Ns_LogSink sink, const char *bytes, size_t length)

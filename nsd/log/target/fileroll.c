@@ -4,9 +4,9 @@
  *      Which file a file sink writes to: rolling, reopening, and noticing that
  *      its name means another one.
  *
- *      A file is left only when what it was to get is there to the last line.
- *      If that cannot be written, a roll fails, or, once the file has another
- *      name, goes on as soon as it can (isReopenDue).
+ *      A sink leaves a file only when all lines meant for it have been written.
+ *      If they cannot be written, a roll fails; if the file has been renamed
+ *      already, the roll continues as soon as it can (isReopenDue).
  */
 
 #include "log/target/fileroll.h"
@@ -95,8 +95,8 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     if (!sink->target.isClosed) {
         sink->failing.retryAt = 0;
         if (!NsDeliverFlush(sink) && sink->failing.reason != EFBIG) {
-            /* A line whose beginning is in the old file belongs there; but a
-             * file that may not grow is just the one to be rolled. */
+            /* A line that the old file has the beginning of belongs there; but
+             * a file that has reached its limit is just the one to roll. */
             return NS_ERROR;
         }
     }
@@ -171,7 +171,7 @@ IsRegular(Ns_LogSink sink)
 }
 
 /*
- * The last line of the old system log.  False: not all of it is written.
+ * Write the last line of the old system log.  False: not all of it is written.
  */
 static bool
 NoteReopen(Ns_LogSink sink)
@@ -244,9 +244,9 @@ Look(Ns_LogSink sink)
 }
 
 /*
- * A program that renames a file often makes another, or asks for one, right
- * after that: only the second look counts.  Lines in a file without a name are
- * lost at once.
+ * A program that renames a file often creates another one, or asks for it,
+ * right after that: so only the second look counts.  Lines in a file without a
+ * name are lost at once.
  */
 static void
 LookAtName(Ns_LogSink sink, const struct stat *stPtr)
@@ -271,8 +271,8 @@ LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 }
 
 /*
- * A file that was renamed takes lines until there can be a new one; one that
- * was deleted takes none, and they wait.
+ * A file that was renamed gets lines until a new one can be opened.  One that
+ * was deleted gets none: the lines wait.
  */
 static void
 BeginAnew(Ns_LogSink sink, bool isDeleted)
@@ -281,15 +281,15 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
 
     if (isDeleted) {
         Ns_Log(Error,
-               "log: sink '%s': log file '%s' was deleted: what was "
-               "written to it since then is lost; %s",
+               "log[%s]: log file '%s' was deleted: what was written to "
+               "it since then is lost; %s",
                sink->name, sink->target.file,
                isOpen ? "it is made again"
                       : "lines wait until it can be made again");
     } else if (isOpen) {
         Ns_Log(Error,
-               "log: sink '%s': log file '%s' was renamed or replaced: it "
-               "is opened again; a program that does that should send SIGHUP "
+               "log[%s]: log file '%s' was renamed or replaced: it is "
+               "opened again; a program that does that should send SIGHUP "
                "right after it",
                sink->name, sink->target.file);
     }

@@ -3,8 +3,8 @@
  *
  *      Sinks that write lines to a file, to standard output or standard error.
  *
- *      The system log is a file sink whose file is at the same time standard
- *      output and error, so that the output of child processes lands there.
+ *      The system log is a file sink whose file is also standard output and
+ *      standard error, so the output of child processes ends up there.
  */
 
 #include "log/target/target.h"
@@ -68,7 +68,7 @@ OpenFile(Ns_LogSink sink)
     if (sink->target.file == NULL) {
         return OpenStderr(sink);
     }
-    /* A FIFO that nobody reads makes open wait, else; writing waits then. */
+    /* Otherwise open waits for somebody to read a FIFO; now writing does. */
     fd = open(sink->target.file,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
               0644);
@@ -123,7 +123,7 @@ WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
         return -1;
     }
     if (sink->target.fd < 0) {
-        errno = ENXIO; /* Open, but for a reader. */
+        errno = ENXIO; /* A FIFO that nobody reads. */
         return -1;
     }
     sink->target.isSynced = false;
@@ -131,7 +131,7 @@ WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
 }
 
 /*
- * On disk is what is there under some name.
+ * Only what has a name is safe on disk.
  */
 static bool
 SyncFile(Ns_LogSink sink)
@@ -145,7 +145,7 @@ SyncFile(Ns_LogSink sink)
         return false;
     }
     if (sink->target.fd < 0) {
-        return true; /* It has got nothing. */
+        return true; /* Nothing was written. */
     }
     if (fdatasync(sink->target.fd) != 0) {
         /* A pipe, a device, a terminal. */
@@ -175,9 +175,9 @@ CloseFile(Ns_LogSink sink)
 }
 
 /*
- * As far as is known without asking: where others write to the file, it may
- * end a little later.  To ask costs as much as half the write, which has to
- * note a new time each time somebody has looked at the old one.
+ * As far as we know without asking: if others write to the file, it may end a
+ * little later.  Asking costs half as much as the write, because the write has
+ * to store a new time whenever somebody has looked at the old one.
  */
 static bool
 WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)

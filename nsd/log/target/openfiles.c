@@ -1,7 +1,7 @@
 /*
  * openfiles.c --
  *
- *      Which files are logs that somebody writes to.
+ *      The log files that are open for writing.
  */
 
 #include "log/target/openfiles.h"
@@ -68,7 +68,7 @@ NsOpenFilesHave(const struct stat *stPtr)
 }
 
 /*
- * Points to the owner's file, or to NULL.
+ * The link to the owner's file; it is NULL if there is none.
  */
 static OpenFile **
 FindLocked(const void *owner)

@@ -3,10 +3,10 @@
  *
  *      Backups of log files: numbered, dated, purged.
  *
- *      A backup may have been compressed, and is FILE.SUFFIX.gz then.  Both of
- *      them, which a crash may leave, are moved together.
+ *      A compressed backup is called FILE.SUFFIX.gz.  A crash may leave both;
+ *      then they are moved together.
  *
- *      What somebody writes to is never deleted, whatever its name.
+ *      A file that is open for writing is never deleted, whatever its name.
  */
 
 #include "base/assert.h"
@@ -28,7 +28,7 @@ typedef struct Found {
 } Found;
 
 typedef struct FoundList {
-    const char *newest; /* Counts though it is open; or NULL. */
+    const char *newest; /* Counts although it is open; or NULL. */
     Found      *files;
     int         n;
     int         max;
@@ -90,7 +90,7 @@ ShiftNumbers(const char *file, int max)
     Ns_DStringInit(&older);
     Ns_DStringInit(&newer);
 
-    /* The first gap takes the shift; without one the last number goes. */
+    /* Shift up to the first gap; without one, delete the last number. */
     do {
         NumberedName(&older, file, number);
     } while (HasBackup(Ns_DStringValue(&older)) && ++number < max);
@@ -117,8 +117,8 @@ Ns_PurgeFiles(const char *file, int max)
 }
 
 /*
- * Delete the oldest of the files whose suffixes match, NULL: of all, but for
- * max of them.  The newest may be open still.
+ * Keep the newest max of the files whose suffixes match (all suffixes, if the
+ * pattern is NULL) and delete the others.  The newest may still be open.
  */
 static int
 Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
@@ -143,7 +143,7 @@ Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
 }
 
 /*
- * The name of a backup, and not that of the log itself.
+ * The path is that of a backup, not that of the log itself.
  */
 static bool
 IsBeside(const char *path, const char *file)
@@ -266,7 +266,7 @@ RollBackup(const char *path, int max)
 }
 
 /*
- * The name if it were compressed; cut, it names nothing.
+ * The name of the compressed backup.  One that is too long names no file.
  */
 static const char *
 ZippedName(char buffer[PATH_MAX], const char *path)
@@ -315,8 +315,8 @@ Unlink(const char *path)
 }
 
 /*
- * All plain files beside file whose names are its name, a dot, and what
- * matches.
+ * All plain files in the directory of the file whose names are its name, a dot,
+ * and a suffix that matches.
  */
 static bool
 Collect(FoundList *listPtr, const char *file, const regex_t *patternPtr)
@@ -365,7 +365,7 @@ AddFound(FoundList *listPtr, const char *path)
     }
     if (NsOpenFilesHave(&st)
         && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
-        return; /* A log that somebody writes to. */
+        return; /* A log that is open for writing. */
     }
     if (listPtr->n == listPtr->max) {
         listPtr->max = MAX(32, 2 * listPtr->max);

@@ -10,8 +10,8 @@
  *
  *      Over TCP a message has arrived when the server's system has acknowledged
  *      its last byte.  When a connection breaks, the next one gets the messages
- *      that had not.  What a server had been given and not read when it died
- *      nobody can know.
+ *      that were not acknowledged.  What a server had received but not read
+ * when it died is lost, and cannot be known.
  */
 
 #include "base/assert.h"
@@ -191,7 +191,7 @@ ConnectInTime(int fd, const struct sockaddr *addressPtr, socklen_t length)
 {
     struct timeval limit = {WAIT_SECONDS, 0};
 
-    /* Linux applies it to connect, too. */
+    /* Linux applies it to connect as well. */
     (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     if (connect(fd, addressPtr, length) == 0) {
         return true;
@@ -227,7 +227,7 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
         ? SendDatagram(sink, bytes, length)
         : send(sink->target.fd, bytes, length, MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        /* It does not read; the connection stays. */
+        /* The server does not read; keep the connection. */
         errno = ETIMEDOUT;
     } else if (n < 0 && errno != EINTR) {
         int reason = errno;
@@ -239,7 +239,7 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
 }
 
 /*
- * A first write after that would seem to succeed.
+ * The first write after the server has closed would seem to succeed.
  */
 static bool
 IsClosedByServer(int fd)
@@ -252,7 +252,7 @@ IsClosedByServer(int fd)
 }
 
 /*
- * A message that the way does not take in full is cut (RFC 5424, 6.1).
+ * A message that is too long for the path is cut (RFC 5424, 6.1).
  */
 static ssize_t
 SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
@@ -301,8 +301,7 @@ IsRefused(Ns_LogSink sink)
 }
 
 /*
- * Nothing reports when all has been acknowledged, so look again and again, with
- * growing pauses.
+ * Nothing reports that all has been acknowledged, so poll, with growing pauses.
  */
 static bool
 ConfirmSyslog(Ns_LogSink sink)
@@ -330,8 +329,8 @@ ConfirmSyslog(Ns_LogSink sink)
 }
 
 /*
- * The connection is gone, and what the server's system had not acknowledged
- * with it.  The next one begins with the first message that is concerned.
+ * The connection is gone, and with it what the server's system had not
+ * acknowledged.  The next one begins with the first message that was affected.
  */
 static void
 Break(Ns_LogSink sink)
@@ -359,8 +358,8 @@ CloseSyslog(Ns_LogSink sink)
 }
 
 /*
- * A frame.  The message is made behind room for the longest length and the
- * byte order mark, which text beyond ASCII begins with (RFC 5424, 6.4).
+ * A frame.  The message is formatted behind space for the longest length and
+ * for the byte order mark, with which text beyond ASCII begins (RFC 5424, 6.4).
  */
 static size_t
 FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
@@ -492,8 +491,8 @@ IsAscii(const char *bytes, size_t length)
 }
 
 /*
- * Bytes of the length and its blank; the length itself.  What is there begins
- * with a frame, and all of it is there.
+ * Bytes of the length and its blank; the length itself.  The bytes begin with a
+ * frame, which is complete.
  */
 static size_t
 FrameHead(const char *bytes, size_t length, size_t *messagePtr)
@@ -510,7 +509,7 @@ FrameHead(const char *bytes, size_t length, size_t *messagePtr)
 }
 
 /*
- * A connection that broke inside a message: the next one gets all of it.
+ * If a connection broke within a message, the next one gets all of it.
  */
 static void
 BackToFrame(Ns_LogSink sink)
