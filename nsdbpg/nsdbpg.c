@@ -24,6 +24,7 @@ typedef struct Connection {
     int       rowCount;
     bool      isInTransaction; /* As the server last said. */
     bool      isListening;
+    bool      isEnding;         /* The server has said so. */
     int64_t   transactionStart; /* Microseconds. */
     char      status[32];       /* Command status of the last statement. */
 } Connection;
@@ -64,7 +65,7 @@ static Tcl_ObjCmdProc    BindObjCmd;
 static Ns_DbBindExecProc ExecWithValues;
 
 static const Config *ConfigOf(const Ns_DbHandle *handle);
-static void          LogNotice(void *arg, const char *message);
+static void          TakeNotice(void *arg, const PGresult *resultPtr);
 static PGconn       *Connect(const Ns_DbHandle *handle);
 static bool          Prepare(Ns_DbHandle *handle, const Config *configPtr);
 static bool          IsAlive(Connection *connPtr);
@@ -224,7 +225,7 @@ Prepare(Ns_DbHandle *handle, const Config *configPtr)
     Ns_DString  ds;
     bool        isOk = true;
 
-    (void) PQsetNoticeProcessor(connPtr->pg, LogNotice, handle);
+    (void) PQsetNoticeReceiver(connPtr->pg, TakeNotice, handle);
     if (*configPtr->dateStyle == '\0') {
         return true;
     }
@@ -266,13 +267,24 @@ ConfigOf(const Ns_DbHandle *handle)
     return configPtr;
 }
 
+/*
+ * A connection that ends says why, before it does.
+ */
 static void
-LogNotice(void *arg, const char *message)
+TakeNotice(void *arg, const PGresult *resultPtr)
 {
     const Ns_DbHandle *handle = arg;
+    Connection        *connPtr = handle->connection;
+    const char        *text = PQresultErrorMessage(resultPtr);
+    const char        *severity = PQresultErrorField(resultPtr,
+                                                     PG_DIAG_SEVERITY_NONLOCALIZED);
 
+    if (severity != NULL
+        && (STREQ(severity, "FATAL") || STREQ(severity, "PANIC"))) {
+        connPtr->isEnding = true;
+    }
     Ns_Log(Notice, "nsdbpg[%s]: %.*s", handle->poolname,
-           (int) strcspn(message, "\n"), message);
+           (int) strcspn(text, "\n"), text);
 }
 
 /*
@@ -283,9 +295,15 @@ IsAlive(Connection *connPtr)
 {
     struct pollfd poller = {.fd = PQsocket(connPtr->pg), .events = POLLIN};
 
-    return PQstatus(connPtr->pg) == CONNECTION_OK
-        && (poll(&poller, 1, 0) == 0 || PQconsumeInput(connPtr->pg) == 1)
-        && PQstatus(connPtr->pg) == CONNECTION_OK;
+    while (PQstatus(connPtr->pg) == CONNECTION_OK && !connPtr->isEnding
+           && poll(&poller, 1, 0) > 0) {
+        if (PQconsumeInput(connPtr->pg) == 0) {
+            return false;
+        }
+        /* Looks into it. */
+        (void) PQisBusy(connPtr->pg);
+    }
+    return PQstatus(connPtr->pg) == CONNECTION_OK && !connPtr->isEnding;
 }
 
 /*
@@ -301,6 +319,7 @@ Revive(Ns_DbHandle *handle)
     PQfinish(connPtr->pg);
     connPtr->pg = Connect(handle);
     connPtr->isListening = false;
+    connPtr->isEnding = false;
     if (PQstatus(connPtr->pg) == CONNECTION_OK) {
         return Prepare(handle, ConfigOf(handle));
     }
@@ -323,7 +342,7 @@ Reset(Ns_DbHandle *handle)
         PQclear(PQexec(connPtr->pg, "unlisten *"));
         connPtr->isListening = false;
     }
-    return PQstatus(connPtr->pg) == CONNECTION_OK
+    return PQstatus(connPtr->pg) == CONNECTION_OK && !connPtr->isEnding
             && PQtransactionStatus(connPtr->pg) == PQTRANS_IDLE
         ? NS_OK
         : NS_ERROR;
