@@ -9,7 +9,7 @@
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
-MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm nsdb nsdbsqlite nsdbpg
+MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm nscgi nsdb nsdbsqlite nsdbpg
 PORT    = 8080
 ADDRESS =
 # make V=1 shows the commands.

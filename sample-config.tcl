@@ -23,11 +23,11 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
 }
 ######################################################################
 # The process
@@ -290,6 +290,7 @@ ns_section ns/server/default/modules
   #ns_param nscp                    $object(nscp)
   #ns_param nsperm                  $object(nsperm)
   #ns_param nsdb                    $object(nsdb)
+  #ns_param nscgi                   $object(nscgi)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
@@ -532,6 +533,22 @@ ns_section ns/server/default/module/nslog
   #ns_param htaccess                false      ;# Read .htaccess in directories of pages.
    # Passwords for these files; relative to home.
   #ns_param passwdfile              modules/nsperm/passwd
+
+# CGI programs.
+#ns_section ns/server/default/module/nscgi
+   # METHOD URL ?PATH?: which requests run programs; may be repeated.
+  #ns_param map                     {}
+   # Programs by extension: the name NAME of a section ns/interps/NAME.
+  #ns_param interps                 {}
+   # Variables of all scripts: the name NAME of a section ns/environment/NAME.
+  #ns_param environment             {}
+  #ns_param systemenvironment       false      ;# Scripts have the server's environment, too.
+  #ns_param gethostbyaddr           false      ;# Look up names for REMOTE_HOST.
+  #ns_param allowstaticresources    false      ;# Send files that cannot be executed.
+  #ns_param limit                   0          ;# Scripts at a time; 0 = any number.
+  #ns_param maxwait                 30s        ;# Longest wait for one of them to end.
+  #ns_param maxinput                1MB        ;# Largest request body; 0 = any.
+  #ns_param timeout                 5m         ;# Longest silence of a script; 0 = any.
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a

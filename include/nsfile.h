@@ -111,6 +111,22 @@ NS_EXTERN int Ns_ExecArgv(const char *program, const char *dir, int fdIn,
                           int fdOut, char **argv, Ns_Set *envPtr);
 
 /*
+ * The same with more to choose.
+ */
+typedef struct Ns_ExecSpec {
+    const char *program;
+    const char *dir;
+    int         fdIn;
+    int         fdOut;
+    int         fdErr;
+    char      **argv;
+    Ns_Set     *envPtr;
+    bool        isGroup; /* In a process group of its own. */
+} Ns_ExecSpec;
+
+NS_EXTERN int Ns_ExecSpawn(const Ns_ExecSpec *specPtr);
+
+/*
  * Wait for its end.  NS_ERROR: killed by a signal, or no child.  exitCodePtr
  * may be NULL and is set only with NS_OK.
  */

@@ -19,14 +19,14 @@
 typedef struct Child {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t          attr;
-    int                        fds[2]; /* Copies of in and out, or -1. */
+    int                        fds[3]; /* Copies of those, or -1. */
 } Child;
 
 static const char shell[] = "/bin/sh";
 
-static bool   InitChild(Child *childPtr, const char *dir, int fdIn, int fdOut);
+static bool   InitChild(Child *childPtr, const Ns_ExecSpec *specPtr);
 static void   FreeChild(Child *childPtr);
-static void   SetSignals(posix_spawnattr_t *attrPtr);
+static void   SetAttributes(posix_spawnattr_t *attrPtr, bool isGroup);
 static bool   Redirect(Child *childPtr, int fd, int target);
 static char **EnvironFromSet(Ns_DString *dsPtr, const Ns_Set *envPtr);
 
@@ -72,12 +72,27 @@ int
 Ns_ExecArgv(const char *program, const char *dir, int fdIn, int fdOut,
             char **argv, Ns_Set *envPtr)
 {
-    char      *shellArgv[] = {(char *) shell, (char *) "-c", NULL, NULL};
-    char      *plainArgv[] = {(char *) program, NULL};
-    Ns_DString env;
-    Child      child;
-    pid_t      pid = -1;
-    int        error;
+    return Ns_ExecSpawn(&(Ns_ExecSpec){
+        .program = program,
+        .dir = dir,
+        .fdIn = fdIn,
+        .fdOut = fdOut,
+        .fdErr = -1,
+        .argv = argv,
+        .envPtr = envPtr});
+}
+
+int
+Ns_ExecSpawn(const Ns_ExecSpec *specPtr)
+{
+    const char *program = specPtr->program;
+    char      **argv = specPtr->argv;
+    char       *shellArgv[] = {(char *) shell, (char *) "-c", NULL, NULL};
+    char       *plainArgv[] = {(char *) program, NULL};
+    Ns_DString  env;
+    Child       child;
+    pid_t       pid = -1;
+    int         error;
 
     if (program == NULL) {
         if (argv == NULL || argv[0] == NULL) {
@@ -92,10 +107,11 @@ Ns_ExecArgv(const char *program, const char *dir, int fdIn, int fdOut,
     }
 
     Tcl_DStringInit(&env);
-    if (InitChild(&child, dir, fdIn, fdOut)) {
+    if (InitChild(&child, specPtr)) {
         error = posix_spawn(&pid, program, &child.actions, &child.attr, argv,
-                            envPtr != NULL ? EnvironFromSet(&env, envPtr)
-                                           : Ns_CopyEnviron(&env));
+                            specPtr->envPtr != NULL
+                                ? EnvironFromSet(&env, specPtr->envPtr)
+                                : Ns_CopyEnviron(&env));
     } else {
         error = errno;
     }
@@ -132,17 +148,21 @@ Ns_WaitForProcess(int pid, int *exitCodePtr)
 }
 
 static bool
-InitChild(Child *childPtr, const char *dir, int fdIn, int fdOut)
+InitChild(Child *childPtr, const Ns_ExecSpec *specPtr)
 {
-    childPtr->fds[0] = childPtr->fds[1] = -1;
+    for (int i = 0; i < Ns_NrElements(childPtr->fds); i++) {
+        childPtr->fds[i] = -1;
+    }
     posix_spawn_file_actions_init(&childPtr->actions);
     posix_spawnattr_init(&childPtr->attr);
 
-    SetSignals(&childPtr->attr);
-    if (dir != NULL) {
-        posix_spawn_file_actions_addchdir_np(&childPtr->actions, dir);
+    SetAttributes(&childPtr->attr, specPtr->isGroup);
+    if (specPtr->dir != NULL) {
+        posix_spawn_file_actions_addchdir_np(&childPtr->actions, specPtr->dir);
     }
-    return Redirect(childPtr, fdIn, 0) && Redirect(childPtr, fdOut, 1);
+    return Redirect(childPtr, specPtr->fdIn, 0)
+        && Redirect(childPtr, specPtr->fdOut, 1)
+        && Redirect(childPtr, specPtr->fdErr, 2);
 }
 
 static void
@@ -158,21 +178,25 @@ FreeChild(Child *childPtr)
 }
 
 static void
-SetSignals(posix_spawnattr_t *attrPtr)
+SetAttributes(posix_spawnattr_t *attrPtr, bool isGroup)
 {
+    short    flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     sigset_t signals;
 
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(attrPtr, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(attrPtr, &signals);
-    posix_spawnattr_setflags(attrPtr,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (isGroup) {
+        posix_spawnattr_setpgroup(attrPtr, 0);
+        flags |= POSIX_SPAWN_SETPGROUP;
+    }
+    posix_spawnattr_setflags(attrPtr, flags);
 }
 
 /*
- * Make fd the child's descriptor target.  Through a copy: in and out may be
- * each other's targets.
+ * Make fd the child's descriptor target.  Through a copy: they may be each
+ * other's targets.
  */
 static bool
 Redirect(Child *childPtr, int fd, int target)

@@ -148,6 +148,28 @@ static const NsParameter databaseParameters[] = {
     TEXT("defaultpool", "", "The one for ns_db gethandle without a name."),
     END};
 
+static const NsParameter nscgiParameters[] = {
+    TEXT("map", "",
+         "METHOD URL ?PATH?: which requests run programs; may be repeated."),
+    TEXT("interps", "",
+         "Programs by extension: the name NAME of a section ns/interps/NAME."),
+    TEXT("environment", "",
+         "Variables of all scripts: the name NAME of a section "
+         "ns/environment/NAME."),
+    BOOL("systemenvironment", "false",
+         "Scripts have the server's environment, too."),
+    BOOL("gethostbyaddr", "false", "Look up names for REMOTE_HOST."),
+    BOOL("allowstaticresources", "false",
+         "Send files that cannot be executed."),
+    NUMBER("limit", "0", 0, INT_MAX, "Scripts at a time; 0 = any number."),
+    SPAN("maxwait", "30s", 0, NS_PARAM_NO_LIMIT,
+         "Longest wait for one of them to end."),
+    LIMITED("maxinput", NS_PARAM_SIZE, "1MB", 0, NS_PARAM_NO_LIMIT,
+            "Largest request body; 0 = any."),
+    SPAN("timeout", "5m", 0, NS_PARAM_NO_LIMIT,
+         "Longest silence of a script; 0 = any."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
@@ -215,6 +237,7 @@ static const NsParameterSection sections[] = {
     {"module/nscp/users", "ns/server/S/module/nscp/users",
      "Who may log in there.", false, NULL},
     {"module/nsperm", "ns/server/S/module/nsperm", "Permissions.", false, NULL},
+    {"module/nscgi", "ns/server/S/module/nscgi", "CGI programs.", false, NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
@@ -228,6 +251,7 @@ static const struct {
               {"module/nscp", nscpParameters},
               {"module/nscp/users", nscpUserParameters},
               {"module/nsperm", nspermParameters},
+              {"module/nscgi", nscgiParameters},
               {"module/nsstats", nsstatsParameters}};
 
 void

@@ -1,0 +1,316 @@
+/*
+ * reaper.c --
+ *
+ *      The end of scripts: a thread collects the processes that connection
+ *      threads have done with, ends those that nobody wants, and logs what they
+ *      still write to their standard error.  It ends when none is left.
+ */
+
+#include "nscgi.h"
+
+#define GRACE_MS 2000
+
+static void          StartLocked(Cgi *cgiPtr);
+static Ns_ThreadProc Reap;
+static int           Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs);
+static bool          HasEnded(Process *processPtr);
+static void          Terminate(Process *processPtr);
+static void          Collect(Cgi *cgiPtr);
+static void          Free(Process *processPtr);
+
+int64_t
+CgiNowMs(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool
+CgiEnter(Cgi *cgiPtr)
+{
+    Ns_Time deadline;
+    int     status = NS_OK;
+    bool    isIn;
+
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, cgiPtr->maxWait.sec, cgiPtr->maxWait.usec);
+    Ns_MutexLock(&cgiPtr->lock);
+    while (cgiPtr->limit > 0 && cgiPtr->nRunning >= cgiPtr->limit
+           && !cgiPtr->isStopping && status == NS_OK) {
+        status = Ns_CondTimedWait(&cgiPtr->changed, &cgiPtr->lock, &deadline);
+    }
+    isIn = !cgiPtr->isStopping
+        && (cgiPtr->limit == 0 || cgiPtr->nRunning < cgiPtr->limit);
+    if (isIn) {
+        cgiPtr->nRunning++;
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+    return isIn;
+}
+
+void
+CgiLeave(Cgi *cgiPtr)
+{
+    Ns_MutexLock(&cgiPtr->lock);
+    assert(cgiPtr->nRunning > 0);
+    cgiPtr->nRunning--;
+    Ns_CondBroadcast(&cgiPtr->changed);
+    Ns_MutexUnlock(&cgiPtr->lock);
+}
+
+void
+CgiReap(Process *processPtr, bool isUnwanted)
+{
+    Cgi *cgiPtr = processPtr->cgiPtr;
+
+    if (isUnwanted) {
+        Terminate(processPtr);
+    } else if (HasEnded(processPtr)) {
+        /* As most have. */
+        Free(processPtr);
+        CgiLeave(cgiPtr);
+        return;
+    }
+    Ns_MutexLock(&cgiPtr->lock);
+    processPtr->nextPtr = cgiPtr->firstPtr;
+    cgiPtr->firstPtr = processPtr;
+    if (!cgiPtr->isReaping) {
+        StartLocked(cgiPtr);
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+    while (ns_write(cgiPtr->wakeFds[1], "", 1) < 0 && errno == EINTR) {
+    }
+}
+
+static void
+StartLocked(Cgi *cgiPtr)
+{
+    cgiPtr->isReaping = true;
+    Ns_ThreadCreate(Reap, cgiPtr, 0, NULL);
+}
+
+static void
+Reap(void *arg)
+{
+    Cgi           *cgiPtr = arg;
+    struct pollfd *pfds = NULL;
+    int            nRoom = 0;
+
+    Ns_ThreadSetName("-nscgi:reap:%s-", cgiPtr->server);
+    for (;;) {
+        char    bytes[64];
+        int64_t nowMs = CgiNowMs();
+        int     n = 1, timeoutMs;
+
+        Ns_MutexLock(&cgiPtr->lock);
+        for (Process *p = cgiPtr->firstPtr; p != NULL; p = p->nextPtr) {
+            n += 2;
+        }
+        if (n == 1) {
+            cgiPtr->isReaping = false;
+            Ns_CondBroadcast(&cgiPtr->changed);
+            Ns_MutexUnlock(&cgiPtr->lock);
+            break;
+        }
+        if (n > nRoom) {
+            nRoom = 2 * n;
+            pfds = ns_realloc(pfds, (size_t) nRoom * sizeof(*pfds));
+        }
+        timeoutMs = Prepare(cgiPtr, pfds, nowMs);
+        Ns_MutexUnlock(&cgiPtr->lock);
+
+        (void) ns_poll(pfds, (unsigned long) n, timeoutMs);
+        if (pfds[0].revents != 0) {
+            while (ns_read(cgiPtr->wakeFds[0], bytes, sizeof(bytes)) > 0) {
+            }
+        }
+        Collect(cgiPtr);
+    }
+    ns_free(pfds);
+}
+
+/*
+ * What to wait for.  Nobody else takes processes off the list.
+ */
+static int
+Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs)
+{
+    int64_t timeoutMs = -1;
+    int     i = 1;
+
+    pfds[0] = (struct pollfd){.fd = cgiPtr->wakeFds[0], .events = POLLIN};
+    for (Process *p = cgiPtr->firstPtr; p != NULL; p = p->nextPtr) {
+        pfds[i++] = (struct pollfd){.fd = p->pidFd, .events = POLLIN};
+        pfds[i++] = (struct pollfd){.fd = p->errors.fd, .events = POLLIN};
+        if (p->killMs != 0 && p->killMs != INT64_MAX) {
+            int64_t leftMs = MAX(p->killMs - nowMs, 0);
+
+            timeoutMs = timeoutMs < 0 ? leftMs : MIN(timeoutMs, leftMs);
+        }
+        if (p->pidFd < 0) {
+            /* A system that cannot tell: look. */
+            timeoutMs = timeoutMs < 0 ? 50 : MIN(timeoutMs, 50);
+        }
+    }
+    return (int) timeoutMs;
+}
+
+/*
+ * Take off the list who has ended.
+ */
+static void
+Collect(Cgi *cgiPtr)
+{
+    Process *endedPtr = NULL, **linkPtr;
+    int64_t  nowMs = CgiNowMs();
+
+    Ns_MutexLock(&cgiPtr->lock);
+    linkPtr = &cgiPtr->firstPtr;
+    while (*linkPtr != NULL) {
+        Process *processPtr = *linkPtr;
+
+        (void) CgiErrorsRead(&processPtr->errors, processPtr->name);
+        if (HasEnded(processPtr)) {
+            *linkPtr = processPtr->nextPtr;
+            processPtr->nextPtr = endedPtr;
+            endedPtr = processPtr;
+            continue;
+        }
+        if (processPtr->killMs != 0 && nowMs >= processPtr->killMs) {
+            Ns_Log(Warning, "nscgi: %s: pid %d did not end, killed",
+                   processPtr->name, (int) processPtr->pid);
+            (void) kill(-processPtr->pid, SIGKILL);
+            processPtr->killMs = INT64_MAX;
+        }
+        linkPtr = &processPtr->nextPtr;
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+
+    while (endedPtr != NULL) {
+        Process *processPtr = endedPtr;
+
+        endedPtr = processPtr->nextPtr;
+        Free(processPtr);
+        CgiLeave(cgiPtr);
+    }
+}
+
+/*
+ * Collect it if it has.  What an unwanted one has left in its group ends with
+ * it; until it is collected, the group's number is nobody else's.
+ */
+static bool
+HasEnded(Process *processPtr)
+{
+    siginfo_t info = {.si_pid = 0};
+    int       status;
+
+    if (waitid(P_PID, (id_t) processPtr->pid, &info,
+               WEXITED | WNOHANG | WNOWAIT)
+        != 0) {
+        return errno == ECHILD;
+    }
+    if (info.si_pid == 0) {
+        return false;
+    }
+    if (processPtr->killMs != 0) {
+        (void) kill(-processPtr->pid, SIGKILL);
+    }
+    (void) waitpid(processPtr->pid, &status, WNOHANG);
+    return true;
+}
+
+static void
+Terminate(Process *processPtr)
+{
+    assert(processPtr->pid > 1);
+    if (processPtr->killMs == 0) {
+        (void) kill(-processPtr->pid, SIGTERM);
+        processPtr->killMs = CgiNowMs() + GRACE_MS;
+    }
+}
+
+static void
+Free(Process *processPtr)
+{
+    while (CgiErrorsRead(&processPtr->errors, processPtr->name)) {
+        /* A grandchild may have it open for ever. */
+        struct pollfd pfd = {.fd = processPtr->errors.fd, .events = POLLIN};
+
+        if (ns_poll(&pfd, 1, 0) <= 0) {
+            ns_close(processPtr->errors.fd);
+            break;
+        }
+    }
+    if (processPtr->pidFd >= 0) {
+        ns_close(processPtr->pidFd);
+    }
+    ns_free(processPtr->name);
+    ns_free(processPtr);
+}
+
+void
+CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
+{
+    Cgi *cgiPtr = arg;
+    int  status = NS_OK;
+
+    Ns_MutexLock(&cgiPtr->lock);
+    if (toPtr != NULL) {
+        cgiPtr->isStopping = true;
+    }
+    for (Process *p = cgiPtr->firstPtr; p != NULL; p = p->nextPtr) {
+        Terminate(p);
+    }
+    if (cgiPtr->isReaping) {
+        (void) !ns_write(cgiPtr->wakeFds[1], "", 1);
+    }
+    Ns_CondBroadcast(&cgiPtr->changed);
+    /* Those of connection threads come as soon as these see it. */
+    while (toPtr != NULL && cgiPtr->nRunning > 0 && status == NS_OK) {
+        status = Ns_CondTimedWait(&cgiPtr->changed, &cgiPtr->lock,
+                                  (Ns_Time *) toPtr);
+    }
+    if (toPtr != NULL && cgiPtr->nRunning > 0) {
+        Ns_Log(Warning, "nscgi[%s]: %d scripts still run", cgiPtr->server,
+               cgiPtr->nRunning);
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+}
+
+bool
+CgiErrorsRead(Errors *errorsPtr, const char *name)
+{
+    for (;;) {
+        size_t  room = sizeof(errorsPtr->bytes) - (size_t) errorsPtr->n;
+        ssize_t n;
+        char   *start = errorsPtr->bytes, *end, *last;
+
+        if (errorsPtr->fd < 0) {
+            return false;
+        }
+        n = ns_read(errorsPtr->fd, errorsPtr->bytes + errorsPtr->n, room);
+        if (n < 0) {
+            return errno == EAGAIN || errno == EINTR;
+        }
+        errorsPtr->n += (int) n;
+        last = errorsPtr->bytes + errorsPtr->n;
+        while ((end = memchr(start, '\n', (size_t) (last - start))) != NULL
+               || (start < last
+                   && (n == 0
+                       || (start == errorsPtr->bytes && room == (size_t) n)))) {
+            end = end != NULL ? end : last;
+            Ns_Log(Error, "nscgi: %s: %.*s", name, (int) (end - start), start);
+            start = MIN(end + 1, last);
+        }
+        errorsPtr->n = (int) (last - start);
+        memmove(errorsPtr->bytes, start, (size_t) errorsPtr->n);
+        if (n == 0) {
+            ns_close(errorsPtr->fd);
+            errorsPtr->fd = -1;
+            return false;
+        }
+    }
+}
