@@ -50,7 +50,7 @@ RunInChild(void (*proc)(void))
     assert_int_equal(status, 0);
 }
 
-static void
+static inline void
 SetGate(bool isClosed)
 {
     Ns_MutexLock(&gateLock);
@@ -59,7 +59,7 @@ SetGate(bool isClosed)
     Ns_MutexUnlock(&gateLock);
 }
 
-static void
+static inline void
 PassGate(void)
 {
     Ns_MutexLock(&gateLock);

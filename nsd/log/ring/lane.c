@@ -244,6 +244,12 @@ NsLaneEnd(uint32_t lane)
 }
 
 uint64_t
+NsLaneSequence(uint32_t lane)
+{
+    return atomic_load_explicit(&laneAt[lane]->sequence, memory_order_relaxed);
+}
+
+uint64_t
 NsLaneRecords(int stream, int rank)
 {
     uint64_t sum = 0;
@@ -253,9 +259,7 @@ NsLaneRecords(int stream, int rank)
         uint64_t begin = atomic_load(&NsRingCursorAt(ring, lane, rank)->begin);
 
         if (begin != NS_PLACE_UNKNOWN) {
-            sum += atomic_load_explicit(&laneAt[lane]->sequence,
-                                        memory_order_relaxed)
-                - begin;
+            sum += NsLaneSequence(lane) - begin;
         }
     }
     return sum;

@@ -95,6 +95,11 @@ void NsLaneFree(uint32_t lane, uint64_t number);
 uint64_t NsLaneEnd(uint32_t lane);
 
 /*
+ * The number of the next record of a lane.
+ */
+uint64_t NsLaneSequence(uint32_t lane);
+
+/*
  * How many records all lanes of a stream have taken since its reader of that
  * rank began; of a lane of which that is unknown, none.
  */

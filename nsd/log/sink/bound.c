@@ -24,6 +24,7 @@
 
 #include "log/sink/bound.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "log/ring/segment.h"
@@ -137,6 +138,8 @@ NsBoundIsNear(Ns_LogSink sink)
 void
 NsBoundLend(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
+    NsAssert(!sink->loan.isLent && !sink->loan.hasFloors);
     if (sink->reader.ringPtr == NULL || sink->reader.ringPtr != NsSinkRing()) {
         return;
     }
@@ -157,6 +160,7 @@ NsBoundLend(Ns_LogSink sink)
 void
 NsBoundTakeBack(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
     if (!sink->loan.isLent) {
         return;
     }
@@ -169,6 +173,7 @@ NsBoundTakeBack(Ns_LogSink sink)
 void
 NsBoundRelieve(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
     (void) NsRelieve(sink, ShareOf(1) / 2, true);
     NsRelieveUseFloors(sink);
     /* It has to say what came of that. */

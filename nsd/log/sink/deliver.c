@@ -113,6 +113,7 @@ NoteSuccess(Ns_LogSink sink)
         / 1e9;
     int reason = sink->failing.reason;
 
+    NsAssert(reason != 0);
     sink->failing.reason = 0;
     atomic_store(&sink->failing.since, 0);
     sink->failing.retryAt = 0;
@@ -135,6 +136,7 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
     const NsSinkSettings *settingsPtr = &sink->settings;
     int64_t               now = NsLogClock(), next = 0;
 
+    NsAssertLocked(&sink->lock);
     if (IsFlushDue(sink, occasion, now)) {
         (void) NsDeliverFlush(sink);
     } else if (sink->failing.reason == 0 && sink->buffer.nBuffered > 0
@@ -200,6 +202,7 @@ NsDeliverNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 {
     char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
 
+    NsAssert(gapPtr->n > 0);
     strcpy(from,
            NsLogZonedTimeText((time_t) (gapPtr->first / NS_STAMP_SECOND)));
     strcpy(to, NsLogZonedTimeText((time_t) (gapPtr->last / NS_STAMP_SECOND)));
@@ -277,6 +280,7 @@ IsRollDue(Ns_LogSink sink, size_t length)
 static bool
 RollBySize(Ns_LogSink sink, size_t length)
 {
+    NsAssert(sink->typePtr->filePtr != NULL && length > 0);
     if (!FlushFirst(sink)) {
         return false;
     }
@@ -370,6 +374,7 @@ Grow(Ns_LogSink sink, size_t room)
                                 MIN(2 * sink->buffer.room, LINES_MAX_BYTES));
         sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
     }
+    NsAssert(sink->buffer.room >= room);
 }
 
 /*

@@ -42,6 +42,7 @@ static void CountDelivered(Ns_LogSink sink);
 bool
 NsFlushOut(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
     if (sink->claims != NULL) {
         /* What an earlier process left goes first. */
         errno = sink->failing.reason != 0 ? sink->failing.reason : EAGAIN;
@@ -64,7 +65,9 @@ NsFlushOut(Ns_LogSink sink)
     } else {
         sink->buffer.lastFlush = NsLogClock();
     }
+    NsAssert(sink->buffer.nWritten == sink->buffer.nBuffered);
     CommitCursors(sink);
+    NsAssert(sink->reader.firstMoved == NULL);
     CountDelivered(sink);
     sink->buffer.nBuffered = sink->buffer.nWritten = 0;
     sink->buffer.uncounted = NULL;
@@ -95,6 +98,7 @@ WriteOut(Ns_LogSink sink)
     int64_t start = NsLogClock(), span;
     bool    isWritten;
 
+    NsAssert(sink->buffer.nBuffered > 0 && !sink->loan.isLent);
     NsBoundLend(sink);
     isWritten = WriteAll(sink, start);
     NsBoundTakeBack(sink);
@@ -158,6 +162,8 @@ WriteAll(Ns_LogSink sink, int64_t start)
                                      sink->buffer.nBuffered
                                          - sink->buffer.nWritten);
 
+        NsAssert(n
+                 <= (ssize_t) (sink->buffer.nBuffered - sink->buffer.nWritten));
         if (n > 0) {
             sink->buffer.nWritten += (size_t) n;
             sink->target.fileBytes += (uint64_t) n;
@@ -177,6 +183,7 @@ NoteIntent(Ns_LogSink sink)
     NsRingSink *slotPtr = sink->reader.slotPtr;
     uint64_t    offset, inode;
 
+    NsAssert(sink->buffer.nWritten == 0);
     if (slotPtr == NULL || sink->typePtr->whereProc == NULL
         || !sink->typePtr->whereProc(sink, &offset, &inode)) {
         return;
@@ -256,6 +263,7 @@ NsDeliverSync(Ns_LogSink sink)
     bool isOk;
     int  reason;
 
+    NsAssertLocked(&sink->lock);
     sink->buffer.syncDue = 0;
     if (sink->target.isClosed) {
         errno = EBADF;
@@ -302,6 +310,8 @@ NoteUnsafe(Ns_LogSink sink, int reason)
 void
 NsDeliverFailed(Ns_LogSink sink, int reason)
 {
+    NsAssertLocked(&sink->lock);
+    NsAssert(reason != 0);
     atomic_fetch_add(&sink->counts.nErrors, 1);
     if (sink->failing.reason == 0) {
         atomic_store(&sink->failing.since, NsLogClock());
@@ -325,6 +335,7 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
 void
 NsDeliverRefused(Ns_LogSink sink, const char *reason)
 {
+    NsAssertLocked(&sink->lock);
     if (sink->refusals.nRefused++ == 0) {
         snprintf(sink->refusals.text, sizeof(sink->refusals.text), "%s",
                  reason);

@@ -83,6 +83,12 @@ NsLeftoverUnlock(void)
     Ns_MutexUnlock(&lock);
 }
 
+void
+NsLeftoverAssertLocked(void)
+{
+    NsAssertLocked(&lock);
+}
+
 int
 NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,
                NsRing ***ringsPtr)

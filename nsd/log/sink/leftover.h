@@ -35,6 +35,7 @@ void NsLeftoverInit(void);
  */
 void NsLeftoverLock(void);
 void NsLeftoverUnlock(void);
+void NsLeftoverAssertLocked(void);
 
 /*
  * At the start, before this process has a mapping: open what dead processes of

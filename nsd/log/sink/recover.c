@@ -23,6 +23,7 @@
 
 #include "log/sink/recover.h"
 
+#include "base/assert.h"
 #include "log/sink/deliver.h"
 #include "log/sink/flush.h"
 #include "log/sink/leftover.h"
@@ -32,6 +33,7 @@
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkmake.h"
 #include "log/sink/sinkspill.h"
+#include "log/sink/sinktable.h"
 #include "log/sink/sinktype.h"
 #include "log/sink/sinkwake.h"
 #include "log/sink/sinkwork.h"
@@ -169,6 +171,7 @@ AddLocked(NsRing **rings, int n)
     Leftovers  leftovers = {.n = n};
     Leftover **linkPtr = &firstPtr;
 
+    NsLeftoverAssertLocked();
     if (n > 0) {
         leftovers.all = ns_malloc((size_t) n * sizeof(*leftovers.all));
     }
@@ -278,10 +281,13 @@ ReleaseLocked(Leftover *leftoverPtr)
 {
     Leftover **linkPtr = &firstPtr;
 
+    NsLeftoverAssertLocked();
+    NsAssert(leftoverPtr->nUsers > 0);
     if (--leftoverPtr->nUsers > 0) {
         return;
     }
     while (*linkPtr != leftoverPtr) {
+        NsAssert(*linkPtr != NULL);
         linkPtr = &(*linkPtr)->nextPtr;
     }
     *linkPtr = leftoverPtr->nextPtr;
@@ -325,6 +331,7 @@ Claim(Ns_LogSink sink)
 static void
 ClaimLocked(Ns_LogSink sink)
 {
+    NsLeftoverAssertLocked();
     for (Leftover *p = firstPtr; p != NULL; p = p->nextPtr) {
         for (int i = 0; i < (int) p->ringPtr->headerPtr->maxSinks; i++) {
             NsRingSink *slotPtr = NsRingSinkAt(p->ringPtr, i);
@@ -392,6 +399,7 @@ NsRecoverClaims(Ns_LogSink sink)
     while (isOk && claimPtr != NULL) {
         isOk = WriteClaim(sink, claimPtr);
         NsSinkLock(sink);
+        NsAssert(sink->claims == claimPtr);
         if (isOk) {
             DropFirstClaim(sink);
             sink->failing.retryAt = 0;
@@ -498,6 +506,8 @@ AddCounts(Ns_LogSink to, Ns_LogSink from)
         + atomic_load(&from->counts.nDamaged)
         + atomic_load(&from->counts.nRejected);
 
+    NsAssertLocked(&to->lock);
+    NsAssert(from->claims == NULL);
     atomic_fetch_add(&to->counts.nRecovered, nDone);
     atomic_fetch_add(&to->counts.nDelivered,
                      atomic_load(&from->counts.nDelivered));
@@ -624,6 +634,7 @@ MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
 static bool
 AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
+    NsAssertLocked(&sink->lock);
     /* Behind them the file may have a hole, and the file system no room. */
     for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
         atomic_store(&sink->reader.lanes[i]->cursorPtr->ahead, 0);
@@ -696,6 +707,8 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     NsMerge merge = {NULL, 0, 0};
     bool    isOk;
 
+    NsAssertLocked(&sink->lock);
+    NsAssert(sink->reader.ringPtr == NULL && ringPtr != NsSinkRing());
     sink->reader.ringPtr = ringPtr;
     sink->reader.slotPtr = slotPtr;
     for (uint32_t i = 0; i < sink->reader.nLanes; i++) {

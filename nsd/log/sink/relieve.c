@@ -7,6 +7,7 @@
 
 #include "log/sink/relieve.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "log/ring/lane.h"
 #include "log/sink/sink_int.h"
@@ -56,6 +57,7 @@ NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
 {
     size_t held = NsSinkHeld(sink), left;
 
+    NsSinkAssertMine(sink);
     if (NsSinkBeginSpill(sink) && SpillBuffer(sink)) {
         Pass(sink, most, true);
     }
@@ -69,6 +71,8 @@ NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
 void
 NsRelieveUseFloors(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
+    NsAssert(!sink->loan.isLent);
     if (!sink->loan.hasFloors) {
         return;
     }
@@ -87,6 +91,7 @@ NsRelieveUseFloors(Ns_LogSink sink)
             (void) NsPlaceOpen(sink->reader.ringPtr, &lanePtr->place,
                                lanePtr->floor);
             NsLaneUnlockChains();
+            NsCheck(NsPlacePosition(&lanePtr->place) >= lanePtr->floor);
             NsSinkSetUpTo(sink, lanePtr, upTo);
         }
     }
@@ -312,6 +317,8 @@ PassFirst(Walk *walkPtr)
         }
         walkPtr->gap.last = head.time;
     }
+    NsAssert(placePtr->number >= number
+             && walkPtr->nSegments >= placePtr->number - number);
     walkPtr->nSegments -= placePtr->number - number;
     if (placePtr->headPtr != NULL) {
         NsMergeFirstMoved(&walkPtr->merge);

@@ -22,6 +22,7 @@
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkstate.h"
+#include "log/sink/sinktable.h"
 #include "log/sink/spill.h"
 #include "log/stream/unit.h"
 #include "nslog.h"
@@ -106,6 +107,8 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
     Doubts         doubts = {0};
     bool           isOk = true;
 
+    NsAssertLocked(&sink->lock);
+    NsAssert(sink->reader.ringPtr != NsSinkRing());
     if (atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
         return true;
     }
@@ -571,6 +574,7 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
         if (bytes != NULL) {
             isMissing = true;
             begun = BegunBytes(regionPtr, bytes, length);
+            NsAssert(begun < length);
             if (begun > 0) {
                 doubtPtr->isThere = PutRest(sink, regionPtr, bytes + begun,
                                             length - begun);

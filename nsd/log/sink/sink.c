@@ -40,6 +40,8 @@ static const NsRingKey *ringKeyPtr;
 bool nsSinkIsAsync;
 
 static Ns_LogSink    Create(const NsSinkSpec *specPtr);
+static bool          JoinAllLocked(Ns_LogSink sink);
+static Ns_LogSink    Discard(Ns_LogSink sink, int reason);
 static Ns_ReturnCode Remove(Ns_LogSink sink);
 static void          DetachLocked(Ns_LogSink sink);
 static NsRing       *MakeRingLocked(const NsRingKey  *keyPtr,
@@ -86,7 +88,6 @@ static Ns_LogSink
 Create(const NsSinkSpec *specPtr)
 {
     Ns_LogSink sink;
-    bool       isAttached;
 
     if (strlen(specPtr->name) >= NS_RING_NAME
         || NsSinkFind(specPtr->name) != NULL) {
@@ -116,27 +117,11 @@ Create(const NsSinkSpec *specPtr)
         int reason = sink->index < 0 ? NS_SINK_TOO_MANY : EEXIST;
 
         Ns_MutexUnlock(&nsSinksLock);
-        NsRecoverDropClaims(sink);
-        sink->typePtr->closeProc(sink);
-        NsSinkUnmake(&sink);
-        errno = reason;
-        return NULL;
+        return Discard(sink, reason);
     }
-    for (int i = 0; NsStreamAt(i) != NULL; i++) {
-        if (NsSinkMatches(sink, NsStreamAt(i))) {
-            (void) NsSinkJoin(sink, NsStreamAt(i));
-        }
-    }
-    NsSinkLock(sink);
-    isAttached = AttachLocked(sink);
-    NsSinkUnlock(sink);
-    if (!isAttached) {
+    if (!JoinAllLocked(sink)) {
         Ns_MutexUnlock(&nsSinksLock);
-        NsRecoverDropClaims(sink);
-        sink->typePtr->closeProc(sink);
-        NsSinkUnmake(&sink);
-        errno = NS_SINK_TOO_MANY_READERS;
-        return NULL;
+        return Discard(sink, NS_SINK_TOO_MANY_READERS);
     }
     NsSinkPutIntoTableLocked(sink);
     if (specPtr->isAwaited) {
@@ -155,6 +140,40 @@ Create(const NsSinkSpec *specPtr)
     NsSinkUnlock(sink);
     NsBoundCheck();
     return sink;
+}
+
+/*
+ * The streams that there are already.  False: one has as many readers as it can
+ * have.
+ */
+static bool
+JoinAllLocked(Ns_LogSink sink)
+{
+    bool isAttached;
+
+    NsAssertLocked(&nsSinksLock);
+    for (int i = 0; NsStreamAt(i) != NULL; i++) {
+        if (NsSinkMatches(sink, NsStreamAt(i))) {
+            (void) NsSinkJoin(sink, NsStreamAt(i));
+        }
+    }
+    NsSinkLock(sink);
+    isAttached = AttachLocked(sink);
+    NsSinkUnlock(sink);
+    return isAttached;
+}
+
+/*
+ * A sink that gets no place in the table.  NULL, for its creator.
+ */
+static Ns_LogSink
+Discard(Ns_LogSink sink, int reason)
+{
+    NsRecoverDropClaims(sink);
+    sink->typePtr->closeProc(sink);
+    NsSinkUnmake(&sink);
+    errno = reason;
+    return NULL;
 }
 
 void
@@ -268,6 +287,7 @@ static void
 DetachLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&nsSinksLock);
+    NsAssert(atomic_load(&sink->isRemoved) && sink->target.isClosed);
     NsSinkLeaveToNobody(sink);
     if (sink->reader.slotPtr != NULL) {
         NsSinkLock(sink);
@@ -325,6 +345,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     NsRingNeed need = *needPtr;
     NsRing    *ringPtr;
 
+    NsAssertLocked(&nsSinksLock);
     NsBellBarrierInit();
     ringKeyPtr = keyPtr;
     /* There may be some already that nobody knew of. */
@@ -579,6 +600,7 @@ FreeIndexLocked(void)
 {
     int n = NsSinkCount();
 
+    NsAssertLocked(&nsSinksLock);
     for (int i = 0; i < n; i++) {
         Ns_LogSink sink = NsSinkAt(i);
 
@@ -621,9 +643,11 @@ AttachLocked(Ns_LogSink sink)
     NsRingSink *slotPtr;
 
     NsAssertLocked(&nsSinksLock);
+    NsAssertLocked(&sink->lock);
     if (ringPtr == NULL) {
         return true;
     }
+    NsAssert(sink->reader.ringPtr == NULL);
     NsAssert(sink->index < (int) ringPtr->headerPtr->maxSinks);
     slotPtr = NsRingSinkAt(ringPtr, sink->index);
     NsRingSetMissing(slotPtr, 0);

@@ -33,6 +33,7 @@
 #ifndef NSD_LOG_SINK_INT_H
 #define NSD_LOG_SINK_INT_H
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "log/sink/sink.h"
 #include "log/sink/sinkbuffer.h"
@@ -109,6 +110,17 @@ NsSinkIsDue(int64_t when, int64_t span)
     int64_t now = NsLogClock();
 
     return now >= when || when - now > span;
+}
+
+/*
+ * The caller works for the sink, or its places are lent and the caller has the
+ * lock of the loan.
+ */
+static inline void
+NsSinkAssertMine(Ns_LogSink sink)
+{
+    NsAssert(NsMutexIsMine(&sink->lock)
+             || (NsMutexIsMine(&sink->loan.lock) && sink->loan.isLent));
 }
 
 #endif

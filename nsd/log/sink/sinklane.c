@@ -142,6 +142,7 @@ NsSinkMeetLanes(Ns_LogSink sink)
 {
     NsSinkStream *streamPtr = sink->firstStream;
 
+    NsSinkAssertMine(sink);
     for (; streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
         uint32_t newest = NsRingNewestLane(sink->reader.ringPtr,
                                            (uint32_t) streamPtr->index);
@@ -160,6 +161,7 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
 
+    NsAssertLocked(&sink->lock);
     NsAssert(ringPtr != NsSinkRing());
     NsSinkFreeLanes(sink);
     sink->reader.ringPtr = ringPtr;
@@ -253,6 +255,7 @@ NsSinkFreeLanes(Ns_LogSink sink)
 void
 NsSinkFreeLane(const NsRing *ringPtr, uint32_t lane)
 {
+    NsAssert(ringPtr == NsSinkRing());
     NsLaneFree(lane, NsRingNeededFrom(ringPtr, lane));
 }
 

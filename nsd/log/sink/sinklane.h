@@ -10,6 +10,7 @@
 #ifndef NSD_LOG_SINKLANE_H
 #define NSD_LOG_SINKLANE_H
 
+#include "base/assert.h"
 #include "log/sink/sink_int.h"
 
 /*
@@ -120,6 +121,7 @@ NsSinkForgetUpTo(Ns_LogSink sink)
 static inline void
 NsSinkSetUpTo(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t position)
 {
+    NsAssert(position > 0);
     sink->reader.hasUpTo = true;
     lanePtr->upTo = position;
     NsSinkNoteMoved(sink, lanePtr);

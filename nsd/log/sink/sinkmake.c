@@ -6,6 +6,7 @@
 
 #include "log/sink/sinkmake.h"
 
+#include "base/assert.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkstate.h"
@@ -31,6 +32,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink = ns_calloc(1u, sizeof(*sink));
     sink->name = ns_strdup(specPtr->name);
     sink->typePtr = NsSinkTypeFind(specPtr->type);
+    NsAssert(sink->typePtr != NULL);
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     atomic_store(&sink->isAwaited, specPtr->isAwaited);
@@ -119,6 +121,8 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
 {
     Ns_LogSink sink = *sinkPtr;
 
+    NsAssert(!sink->sleep.isServed && sink->sleep.firstOp == NULL);
+    NsAssert(sink->claims == NULL && sink->loan.spillPtr == NULL);
     *sinkPtr = NULL;
     for (int i = 0; i < sink->nPatterns; i++) {
         ns_free(sink->patterns[i]);

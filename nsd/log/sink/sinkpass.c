@@ -7,6 +7,7 @@
 
 #include "log/sink/sinkpass.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "log/ring/lane.h"
 #include "log/sink/bound.h"
@@ -44,6 +45,8 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
     bool      isReading = (sink->failing.reason == 0 && sink->claims == NULL)
         || NsDeliverFlush(sink);
 
+    NsAssertLocked(&sink->lock);
+    NsAssert(nComers >= atomic_load(&sink->turns.nServed));
     if (sink->typePtr->filePtr != NULL) {
         sink->typePtr->filePtr->tendProc(sink);
     }
@@ -89,6 +92,7 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
 static void
 Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 {
+    NsAssert(!sink->reader.isInLane && !sink->reader.isJudged);
     sink->reader.hasSkipped = false;
     sink->reader.merge.n = 0;
     isReading = isReading && NsSinkUnspill(sink);
@@ -110,6 +114,7 @@ TellGap(Ns_LogSink sink)
 {
     NsGap gap = sink->loan.gap;
 
+    NsAssertLocked(&sink->lock);
     if (gap.n == 0 || sink->failing.reason != 0 || sink->claims != NULL
         || NsSinkHasSpilled(sink)) {
         return;
@@ -130,6 +135,7 @@ NsSinkHasWork(Ns_LogSink sink)
 {
     int64_t cutoff = NsLogClock();
 
+    NsAssertLocked(&sink->lock);
     if (atomic_load(&sink->target.isReopenAsked)) {
         return true;
     }
@@ -209,6 +215,7 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
     Ns_LogStream  stream = lanePtr->stream;
     Ns_LogRecord  record = {.stream = NsStreamName(stream)};
 
+    NsAssert(placePtr->headPtr != NULL && stream != NULL);
     NsSinkNoteBegin(lanePtr, placePtr->headPtr);
     do {
         const NsRingRecord *headPtr = placePtr->headPtr;
@@ -313,6 +320,7 @@ NoteDrops(Ns_LogSink sink)
         uint64_t      n;
 
         NsStreamGetDrops(stream, &drops);
+        NsAssert(drops.n >= streamPtr->seenDrops);
         n = drops.n - streamPtr->seenDrops;
         if (n == 0 || sink->failing.reason != 0 || NsSinkHasSpilled(sink)
             || (NsLaneIsFull()

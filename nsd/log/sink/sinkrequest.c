@@ -157,6 +157,7 @@ DoReopen(Ns_LogSink sink, void *arg)
     const char *file = arg;
     int         reason;
 
+    NsAssertLocked(&sink->lock);
     (void) NsDeliverFlush(sink);
     if (file != NULL) {
         ns_free(sink->target.file);
@@ -185,6 +186,7 @@ DoRoll(Ns_LogSink sink, void *arg)
     const RollRequest     *requestPtr = arg;
     const NsSinkFileProcs *filePtr = sink->typePtr->filePtr;
 
+    NsAssertLocked(&sink->lock);
     return filePtr == NULL
         ? NS_OK
         : filePtr->rollProc(sink, requestPtr->rename, requestPtr->arg);
@@ -193,6 +195,7 @@ DoRoll(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoSetLines(Ns_LogSink sink, void *arg)
 {
+    NsAssertLocked(&sink->lock);
     Ns_MutexLock(&sink->sleep.lock);
     sink->settings.bufferLines = *(const int *) arg;
     sink->settings.version++;
@@ -207,6 +210,7 @@ DoSetLines(Ns_LogSink sink, void *arg)
 static Ns_ReturnCode
 DoClose(Ns_LogSink sink, void *arg)
 {
+    NsAssertLocked(&sink->lock);
     if (!NsDeliverFlush(sink)) {
         return NS_ERROR;
     }
@@ -220,6 +224,7 @@ DoConfigure(Ns_LogSink sink, void *arg)
 {
     const NsSinkSettings *settingsPtr = arg;
 
+    NsAssertLocked(&sink->lock);
     if (settingsPtr->version != sink->settings.version) {
         errno = EAGAIN;
         return NS_ERROR;

@@ -119,6 +119,7 @@ NsSinkRouteAllLocked(Ns_LogSink sink)
 {
     const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
 
+    NsAssertLocked(&nsSinksLock);
     for (; streamPtr != NULL; streamPtr = atomic_load(&streamPtr->nextPtr)) {
         RouteLocked(NsStreamAt(streamPtr->index));
     }

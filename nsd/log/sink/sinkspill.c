@@ -7,6 +7,7 @@
 
 #include "log/sink/sinkspill.h"
 
+#include "base/assert.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/spill.h"
 #include "log/sink/spillhead.h"
@@ -20,6 +21,7 @@ static NsSpillKeepProc IsKept;
 bool
 NsSinkBeginSpill(Ns_LogSink sink)
 {
+    NsSinkAssertMine(sink);
     if (atomic_load(&sink->limits.maxSpill) == 0) {
         return false;
     }
@@ -65,6 +67,7 @@ NsSinkEndSpill(Ns_LogSink sink)
 {
     int64_t since = atomic_load(&sink->counts.spillSince);
 
+    NsAssertLocked(&sink->lock);
     if (likely(sink->loan.spillPtr == NULL)
         || !NsSpillIsDone(sink->loan.spillPtr)) {
         return;
@@ -83,6 +86,7 @@ NsSinkEndSpill(Ns_LogSink sink)
 void
 NsSinkDropSpill(Ns_LogSink sink)
 {
+    NsAssertLocked(&sink->lock);
     if (sink->loan.spillPtr != NULL) {
         NsSpillDelete(&sink->loan.spillPtr);
         NsSinkNoteSpill(sink);
@@ -92,6 +96,8 @@ NsSinkDropSpill(Ns_LogSink sink)
 bool
 NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
+    NsAssertLocked(&sink->lock);
+    NsAssert(sink->loan.spillPtr == NULL);
     if (atomic_load(&slotPtr->hasSpill) == 0) {
         return true;
     }

@@ -30,6 +30,7 @@
 #include "log/sink/deliver.h"
 #include "log/sink/recover.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkcheck.h"
 #include "log/sink/sinkpass.h"
 #include "log/sink/sinkwake.h"
 #include "log/sink/sinkwork.h"
@@ -107,6 +108,7 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
         sink->sleep.lastOp->nextPtr = opPtr;
     }
     sink->sleep.lastOp = opPtr;
+    NsSinkCheckSleepLocked(sink);
     NsSinkWakeLocked(sink);
     while (sink->sleep.isServed && !opPtr->isDone) {
         Ns_CondWait(&sink->sleep.opDone, &sink->sleep.lock);
@@ -148,6 +150,7 @@ ServeSink(NsChore *chorePtr)
     Plan       plan;
     NsStamp    next;
 
+    NsAssert(mySink == NULL);
     mySink = sink;
     plan = WorkOnce(sink, Begin(sink));
     next = atomic_load(&sink->sleep.mustStop) ? End(sink) : Sleep(sink, plan);
@@ -164,6 +167,7 @@ Begin(Ns_LogSink sink)
     bool isTimeUp;
 
     Ns_MutexLock(&sink->sleep.lock);
+    NsAssert(sink->sleep.isServed);
     isTimeUp = atomic_load(&sink->sleep.state) == NS_SINK_BATCHING;
     NsSinkLeaveLocked(sink);
     Ns_MutexUnlock(&sink->sleep.lock);
@@ -184,8 +188,8 @@ End(Ns_LogSink sink)
         isServed = sink->sleep.firstOp != NULL;
         if (!isServed) {
             /* Not ours any more, once it is unlocked. */
-            NsSinkEnterLocked(sink, NS_SINK_CALLERS);
             sink->sleep.isServed = false;
+            NsSinkEnterLocked(sink, NS_SINK_CALLERS);
             Ns_CondBroadcast(&sink->sleep.opDone);
         }
         Ns_MutexUnlock(&sink->sleep.lock);
@@ -204,6 +208,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     uint64_t              before;
     Plan                  plan;
 
+    NsAssert(IsMine(sink));
     (void) NsRecoverClaims(sink);
     NsSinkLock(sink);
     before = NRecords(sink);
@@ -259,6 +264,7 @@ Sleep(Ns_LogSink sink, Plan plan)
     bool    hasWork = false;
     NsStamp next = NS_CHORE_NEVER;
 
+    NsAssert(plan.state != NS_SINK_CALLERS);
     if (plan.state == NS_SINK_RUNNING) {
         return NS_CHORE_NOW;
     }

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkcheck.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/worker.h"
 #include "log/stream/entry.h"
@@ -21,6 +22,7 @@ NsSinkLock(Ns_LogSink sink)
 {
     NsEntryDefer();
     Ns_MutexLock(&sink->lock);
+    NsSinkCheckLocked(sink);
 }
 
 bool
@@ -28,6 +30,7 @@ NsSinkTryLock(Ns_LogSink sink)
 {
     NsEntryDefer();
     if (Ns_MutexTryLock(&sink->lock) == NS_OK) {
+        NsSinkCheckLocked(sink);
         return true;
     }
     NsEntrySendDeferred();
@@ -39,6 +42,7 @@ NsSinkUnlock(Ns_LogSink sink)
 {
     int reason = errno;
 
+    NsSinkCheckLocked(sink);
     Ns_MutexUnlock(&sink->lock);
     NsEntrySendDeferred();
     errno = reason;
@@ -172,6 +176,7 @@ NsSinkEnterLocked(Ns_LogSink sink, NsSinkState state)
         }
     }
     atomic_store(&sink->sleep.state, (int) state);
+    NsSinkCheckSleepLocked(sink);
 }
 
 void
@@ -191,6 +196,7 @@ NsSinkLeaveLocked(Ns_LogSink sink)
         }
     }
     atomic_store(&sink->sleep.state, NS_SINK_RUNNING);
+    NsSinkCheckSleepLocked(sink);
 }
 
 /*
@@ -253,6 +259,7 @@ NsSinkTakeOps(Ns_LogSink sink, int64_t until)
     } else {
         lastPtr->nextPtr = NULL;
     }
+    NsSinkCheckSleepLocked(sink);
     Ns_MutexUnlock(&sink->sleep.lock);
     return firstPtr;
 }
@@ -264,6 +271,7 @@ void
 NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)
 {
     Ns_MutexLock(&sink->sleep.lock);
+    NsAssert(!opPtr->isDone);
     opPtr->isDone = true;
     Ns_CondBroadcast(&sink->sleep.opDone);
     Ns_MutexUnlock(&sink->sleep.lock);

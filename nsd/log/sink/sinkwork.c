@@ -12,6 +12,7 @@
 
 #include "log/sink/sinkwork.h"
 
+#include "base/assert.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinklane.h"
@@ -47,6 +48,7 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
             || sink->turns.servedUntil < time) {
             NsSinkServeHere(sink, time);
         }
+        NsAssert(atomic_load(&sink->turns.nServed) >= number);
         NsSinkUnlock(sink);
         number = atomic_load(&sink->turns.nComers);
     } while (!mustWait && atomic_load(&sink->turns.nServed) < number);
@@ -55,6 +57,7 @@ NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
 void
 NsSinkServeHere(Ns_LogSink sink, int64_t time)
 {
+    NsAssertLocked(&sink->lock);
     NsSinkPass(sink, time);
     (void) NsDeliverDue(sink, NS_FLUSH_BY_CALLER);
 }

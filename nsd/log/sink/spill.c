@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/writeall.h"
+#include "log/sink/spillhead.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -507,6 +508,7 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
     atomic_store(&slotPtr->spillBatch, end);
     atomic_store(&slotPtr->spillEnd, spillPtr->end);
     NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, slotPtr);
+    NsSpillCheck(spillPtr);
     return true;
 }
 
@@ -546,6 +548,7 @@ NsSpillIsDamaged(const NsSpill *spillPtr)
 void
 NsSpillAdvance(NsSpill *spillPtr, const NsSpillFrame *headPtr)
 {
+    NsAssert(spillPtr->end - spillPtr->read >= SizeOf(headPtr));
     spillPtr->read += SizeOf(headPtr);
     spillPtr->nRead += headPtr->record.kind == NS_RING_WHOLE;
 }
@@ -562,6 +565,7 @@ NsSpillNoteDone(NsSpill *spillPtr)
 {
     uint64_t done = spillPtr->read;
 
+    NsAssert(done >= atomic_load(&spillPtr->slotPtr->spillDone));
     atomic_store(&spillPtr->slotPtr->nSpilled, NsSpillUnread(spillPtr));
     spillPtr->nRead = 0;
     atomic_store(&spillPtr->slotPtr->spillDone, done);
@@ -577,6 +581,19 @@ NsSpillNoteDone(NsSpill *spillPtr)
             spillPtr->cannotPunch = true;
         }
     }
+}
+
+void
+NsSpillCheck(const NsSpill *spillPtr)
+{
+    NsAssert(spillPtr->fd >= 0 && spillPtr->base > 0);
+    NsAssert(spillPtr->freed <= spillPtr->read);
+    NsAssert(spillPtr->read <= spillPtr->end);
+    NsAssert(spillPtr->end % sizeof(uint64_t) == 0);
+    NsAssert(spillPtr->nOut <= spillPtr->outRoom);
+    NsAssert(spillPtr->nOut > 0 || spillPtr->nOutRecords == 0);
+    NsAssert(spillPtr->nIn <= spillPtr->inRoom);
+    NsAssert(spillPtr->keptPtr == NULL || spillPtr->isKept != NULL);
 }
 
 /*

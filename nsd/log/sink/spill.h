@@ -173,6 +173,11 @@ NsSpillIsDone(const NsSpill *spillPtr)
 }
 
 /*
+ * Stop where it is not as it has to be.
+ */
+void NsSpillCheck(const NsSpill *spillPtr);
+
+/*
  * The room that the file takes on disk, with the addition.
  */
 static inline uint64_t

@@ -23,6 +23,7 @@ NsSinkUnspill(Ns_LogSink sink)
 {
     const NsSpillFrame *framePtr;
 
+    NsAssertLocked(&sink->lock);
     if (likely(sink->loan.spillPtr == NULL)) {
         return true;
     }

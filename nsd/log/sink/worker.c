@@ -245,6 +245,7 @@ UnlinkLocked(Worker *workerPtr)
 
     NsAssertLocked(&lock);
     while (*linkPtr != workerPtr) {
+        NsAssert(*linkPtr != NULL);
         linkPtr = &(*linkPtr)->nextPtr;
     }
     *linkPtr = workerPtr->nextPtr;
@@ -350,6 +351,8 @@ AwaitLocked(Worker *me)
     NsStamp  now;
     bool     isSurplus = false;
 
+    NsAssertLocked(&lock);
+    NsAssert(me->since == 0);
     me->belowPtr = topPtr;
     topPtr = me;
     nWaiting++;
@@ -382,6 +385,7 @@ AwaitLocked(Worker *me)
 static NsStamp
 TopDueLocked(NsStamp now)
 {
+    NsAssertLocked(&lock);
     if (nDue == 0) {
         return NS_CHORE_NEVER;
     }
@@ -417,6 +421,8 @@ TakeLocked(Worker *me, NsStamp now)
 {
     NsChore *chorePtr = heap[1];
 
+    NsAssertLocked(&lock);
+    NsAssert(me->since == 0 && nDue > 0);
     NsAssert(!chorePtr->isServed);
     RemoveLocked(chorePtr);
     chorePtr->isServed = true;
@@ -432,6 +438,7 @@ TakeLocked(Worker *me, NsStamp now)
 static Worker *
 SuccessorLocked(NsStamp now)
 {
+    NsAssertLocked(&lock);
     if (nWaiting + nStarting > 0) {
         return NULL;
     }
@@ -444,6 +451,9 @@ SuccessorLocked(NsStamp now)
 static void
 GiveBackLocked(Worker *me, NsChore *chorePtr, NsStamp next)
 {
+    NsAssertLocked(&lock);
+    NsAssert(me->since != 0 && nServing > 0);
+    NsAssert(next >= 0 || next == NS_CHORE_GONE);
     me->since = 0;
     me->name[0] = '\0';
     nServing--;
@@ -464,6 +474,8 @@ GiveBackLocked(Worker *me, NsChore *chorePtr, NsStamp next)
 static void
 WaitLocked(Worker *me, NsStamp until)
 {
+    NsAssertLocked(&lock);
+    NsAssert(me->since == 0 && nWaiting > 0);
     if (until == NS_CHORE_NEVER) {
         Ns_CondWait(&me->wakeup, &lock);
     } else {
@@ -476,7 +488,9 @@ LeaveStackLocked(Worker *me)
 {
     Worker **linkPtr = &topPtr;
 
+    NsAssertLocked(&lock);
     while (*linkPtr != me) {
+        NsAssert(*linkPtr != NULL);
         linkPtr = &(*linkPtr)->belowPtr;
     }
     *linkPtr = me->belowPtr;
@@ -536,6 +550,8 @@ SiftLocked(NsChore *chorePtr, int place)
 {
     int child;
 
+    NsAssertLocked(&lock);
+    NsAssert(place >= 1 && place <= nDue);
     for (; place > 1 && heap[place / 2]->due > chorePtr->due; place /= 2) {
         heap[place] = heap[place / 2];
         heap[place]->place = place;
@@ -563,4 +579,11 @@ CheckLocked(void)
     NsAssert(nDue == 0 || (heap[1]->place == 1 && !heap[1]->isServed));
     NsAssert(nWaiting + nStarting + nServing <= nWorkers);
     NsAssert((nWaiting == 0) == (topPtr == NULL));
+    NsAssert(nStarting >= 0 && nServing >= 0);
+    /* At their chores, what is due once more waits for that. */
+    NsAssert(nDue + nServing <= nChores);
+    for (int i = 1; i <= nDue; i++) {
+        NsCheck(heap[i]->place == i
+                && heap[i / 2 > 0 ? i / 2 : 1]->due <= heap[i]->due);
+    }
 }
