@@ -403,10 +403,12 @@ Ns_CacheStats(Ns_Cache *cache, Ns_DString *dsPtr)
     Ns_DStringPrintf(dsPtr,
                      "maxsize %zu size %zu entries %d"
                      " flushed %" PRIu64 " hits %" PRIu64 " missed %" PRIu64
-                     " hitrate %" PRIu64 " expired %" PRIu64 " pruned %" PRIu64,
+                     " hitrate %.2f expired %" PRIu64 " pruned %" PRIu64,
                      cachePtr->maxSize, cachePtr->size, cachePtr->nValid,
                      statsPtr->nFlushed, statsPtr->nHits, statsPtr->nMissed,
-                     nSought > 0 ? statsPtr->nHits * 100 / nSought : 0,
+                     nSought > 0
+                         ? (double) statsPtr->nHits * 100 / (double) nSought
+                         : 0,
                      statsPtr->nExpired, statsPtr->nPruned);
     if (statsPtr->nCommitted > 0 || statsPtr->nRolledBack > 0) {
         Ns_DStringPrintf(dsPtr, " commit %" PRIu64 " rollback %" PRIu64,

@@ -95,10 +95,10 @@ AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
 {
     const char *name = Tcl_GetString(nameObj);
 
-    if (NsTclCacheCreate(serverPtr, name, settingsPtr) == NULL) {
-        return NsTclFail(interp, "duplicate cache name: %s", name);
-    }
-    return TCL_OK;
+    return NsTclReturn(interp,
+                       Tcl_NewBooleanObj(NsTclCacheCreate(serverPtr, name,
+                                                          settingsPtr)
+                                         != NULL));
 }
 
 /*
@@ -406,6 +406,9 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     settings = *settingsPtr;
     Ns_CacheUnlock(cachePtr->cache);
+    if (objc > 2) {
+        return TCL_OK;
+    }
 
     Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "maxsize %zu maxentry %zu expires", settings.maxSize,

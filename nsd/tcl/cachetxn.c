@@ -12,6 +12,8 @@
 #include "ns.h"
 #include "base/cache.h"
 
+#include <stdatomic.h>
+
 typedef struct Transaction {
     struct Transaction *outerPtr;
     Tcl_HashTable       values; /* By address of the cache, and key. */
@@ -29,7 +31,10 @@ typedef struct Pending {
     int              cost;
 } Pending;
 
+#define MAX_DEPTH 16
+
 static _Thread_local Transaction *innermostPtr;
+static atomic_uint_fast64_t       nBegun; /* Any thread. */
 
 static int         EndOne(bool isCommit);
 static bool        GiveUp(const Pending *pendingPtr);
@@ -49,14 +54,24 @@ NsCacheTxnIsActive(void)
     return innermostPtr != NULL;
 }
 
-void
+uint64_t
 NsCacheTxnBegin(void)
 {
-    Transaction *transactionPtr = ns_calloc(1, sizeof(*transactionPtr));
+    Transaction *transactionPtr;
+    int          depth = 0;
 
+    for (transactionPtr = innermostPtr; transactionPtr != NULL;
+         transactionPtr = transactionPtr->outerPtr) {
+        depth++;
+    }
+    if (depth == MAX_DEPTH) {
+        return 0;
+    }
+    transactionPtr = ns_calloc(1, sizeof(*transactionPtr));
     Tcl_InitHashTable(&transactionPtr->values, TCL_STRING_KEYS);
     transactionPtr->outerPtr = innermostPtr;
     innermostPtr = transactionPtr;
+    return atomic_fetch_add_explicit(&nBegun, 1, memory_order_relaxed) + 1;
 }
 
 int
@@ -148,6 +163,7 @@ StoreInCache(const Pending *pendingPtr)
     Ns_Time          timeout;
     Ns_Entry        *entry;
     int              isNew;
+    size_t           limit = 0;
 
     Ns_CacheLock(cachePtr->cache);
     timeout = cachePtr->settings.timeout;
@@ -156,12 +172,15 @@ StoreInCache(const Pending *pendingPtr)
                                         ? &timeout
                                         : NULL);
     if (entry != NULL) {
-        NsTclCacheStore(cachePtr, entry, valuePtr->text, valuePtr->length,
-                        pendingPtr->hasExpires ? &pendingPtr->expires : NULL,
-                        pendingPtr->cost);
+        limit = NsTclCacheStore(cachePtr, entry, valuePtr->text,
+                                valuePtr->length,
+                                pendingPtr->hasExpires ? &pendingPtr->expires
+                                                       : NULL,
+                                pendingPtr->cost);
         NsCacheCountTransaction(cachePtr->cache, true);
     }
     Ns_CacheUnlock(cachePtr->cache);
+    NsTclCacheNoteTooLong(cachePtr, pendingPtr->key, valuePtr->length, limit);
     return entry != NULL;
 }
 

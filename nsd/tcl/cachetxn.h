@@ -16,7 +16,12 @@
 #include "tcl/tclcache.h"
 
 bool NsCacheTxnIsActive(void);
-void NsCacheTxnBegin(void);
+
+/*
+ * Its number, which rises with each of the process; 0: there are too many
+ * inside of each other.
+ */
+uint64_t NsCacheTxnBegin(void);
 
 /*
  * End the innermost transaction, or all.  The number of values that went to

@@ -31,7 +31,8 @@ typedef struct Update {
     Ns_Time        *timeoutPtr; /* NULL: not given. */
     Ns_Time        *expiresPtr;
     int             isForced;
-    int             nArgs; /* Words behind the key. */
+    size_t          length, limit; /* What was too long to be stored. */
+    int             nArgs;         /* Words behind the key. */
     Tcl_Obj *const *args;
 } Update;
 
@@ -154,7 +155,7 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
     } else {
         Ns_CacheDeleteEntry(updatePtr->entry);
     }
-    Ns_CacheUnlock(cache);
+    End(updatePtr);
     return result;
 }
 
@@ -266,7 +267,7 @@ static int
 AppendWords(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv, bool isList)
 {
-    Update      update;
+    Update      update = {0};
     Ns_DString  ds;
     const char *text;
     int         length;
@@ -345,8 +346,10 @@ Store(Update *updatePtr, const char *text, size_t length, int cost)
         NsCacheTxnStore(updatePtr->cachePtr, updatePtr->key, text, length,
                         updatePtr->expiresPtr, cost);
     } else {
-        NsTclCacheStore(updatePtr->cachePtr, updatePtr->entry, text, length,
-                        updatePtr->expiresPtr, cost);
+        updatePtr->limit = NsTclCacheStore(updatePtr->cachePtr,
+                                           updatePtr->entry, text, length,
+                                           updatePtr->expiresPtr, cost);
+        updatePtr->length = length;
     }
 }
 
@@ -355,6 +358,8 @@ End(Update *updatePtr)
 {
     if (updatePtr->entry != NULL) {
         Ns_CacheUnlock(updatePtr->cachePtr->cache);
+        NsTclCacheNoteTooLong(updatePtr->cachePtr, updatePtr->key,
+                              updatePtr->length, updatePtr->limit);
     }
     if (updatePtr->oldObj != NULL) {
         Tcl_DecrRefCount(updatePtr->oldObj);
@@ -457,8 +462,11 @@ static int
 BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    NsCacheTxnBegin();
-    return TCL_OK;
+    uint64_t number = NsCacheTxnBegin();
+
+    return number > 0
+        ? NsTclReturn(interp, Tcl_NewWideIntObj((Tcl_WideInt) number))
+        : NsTclFail(interp, "max cache transaction depth exceeded");
 }
 
 /*

@@ -110,6 +110,7 @@ NsTclCacheLookup(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj)
 
     if (cachePtr == NULL) {
         Ns_TclPrintfResult(interp, "no such cache: %s", name);
+        Tcl_SetErrorCode(interp, "NS_CACHE", "LOOKUP", name, NULL);
     }
     return cachePtr;
 }
@@ -135,22 +136,40 @@ NsTclCacheNames(NsServer *serverPtr, Ns_DString *dsPtr)
     Ns_MutexUnlock(&tablePtr->lock);
 }
 
-void
+size_t
 NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
                 size_t length, const Ns_Time *expiresPtr, int cost)
 {
-    Ns_Time expires;
+    const NsTclCacheSettings *settingsPtr = &cachePtr->settings;
+    size_t                    limit = settingsPtr->maxEntry;
+    Ns_Time                   expires;
 
-    if (cachePtr->settings.maxEntry > 0
-        && length > cachePtr->settings.maxEntry) {
+    if (limit == 0
+        || (settingsPtr->maxSize > 0 && settingsPtr->maxSize < limit)) {
+        limit = settingsPtr->maxSize;
+    }
+    if (limit > 0 && length > limit) {
         Ns_CacheDeleteEntry(entry);
-        return;
+        return limit;
     }
     expires = expiresPtr != NULL ? *expiresPtr : cachePtr->settings.expires;
     Ns_CacheSetValueExpires(entry, NsTclCacheValueCreate(text, length), length,
                             expires.sec != 0 || expires.usec != 0 ? &expires
                                                                   : NULL,
                             cost);
+    return 0;
+}
+
+void
+NsTclCacheNoteTooLong(const NsTclCache *cachePtr, const char *key,
+                      size_t length, size_t limit)
+{
+    if (limit > 0) {
+        Ns_Log(Notice,
+               "ns_cache %s key '%s': entry size %zu is larger than the "
+               "configured maxentry %zu value (entry is not cached)",
+               cachePtr->name, key, length, limit);
+    }
 }
 
 NsTclCacheValue *

@@ -65,10 +65,14 @@ Tcl_Obj         *NsTclCacheValueObj(const NsTclCacheValue *valuePtr);
 
 /*
  * With the cache locked: give the entry a copy of the text, unless that is
- * longer than an entry may be; then the entry is deleted.
+ * longer than an entry or the cache may be; then the entry is deleted, and the
+ * result is that limit instead of 0.  Once the cache is unlocked, it is to be
+ * logged.
  */
-void NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
-                     size_t length, const Ns_Time *expiresPtr, int cost);
+size_t NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
+                       size_t length, const Ns_Time *expiresPtr, int cost);
+void   NsTclCacheNoteTooLong(const NsTclCache *cachePtr, const char *key,
+                             size_t length, size_t limit);
 
 /*
  * Once, before the configuration is read.

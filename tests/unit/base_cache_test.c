@@ -161,7 +161,7 @@ six_of_1030_bytes_are_pruned_from_1024(void **state)
     }
     AssertStats(cache,
                 "maxsize 1024 size 1024 entries 1024 flushed 0 hits 0"
-                " missed 1030 hitrate 0 expired 0 pruned 6 saved 0.000000");
+                " missed 1030 hitrate 0.00 expired 0 pruned 6 saved 0.000000");
     Ns_CacheUnlock(cache);
     Ns_CacheDestroy(cache);
 }
@@ -209,7 +209,7 @@ statistics_count_what_happened(void **state)
 
     AssertStats(*state,
                 "maxsize 0 size 0 entries 0 flushed 0 hits 0 missed 0"
-                " hitrate 0 expired 0 pruned 0 saved 0.000000");
+                " hitrate 0.00 expired 0 pruned 0 saved 0.000000");
 
     Put(*state, "a", "123", NULL, 500000);
     Put(*state, "b", "12", NULL, 1);
@@ -220,19 +220,19 @@ statistics_count_what_happened(void **state)
     assert_int_equal(NsCacheGetUses(Ns_CacheFindEntry(*state, "a")), 3);
     AssertStats(*state,
                 "maxsize 0 size 5 entries 2 flushed 0 hits 4 missed 3"
-                " hitrate 57 expired 0 pruned 0 saved 1.500001");
+                " hitrate 57.14 expired 0 pruned 0 saved 1.500001");
 
     Put(*state, "c", "1", &past, 0);
     Get(*state, "c");
     Ns_CacheFlushEntry(Ns_CacheFindEntry(*state, "a"));
     AssertStats(*state,
                 "maxsize 0 size 2 entries 1 flushed 1 hits 5 missed 5"
-                " hitrate 50 expired 1 pruned 0 saved 0.000001");
+                " hitrate 50.00 expired 1 pruned 0 saved 0.000001");
 
     Ns_CacheResetStats(*state);
     AssertStats(*state,
                 "maxsize 0 size 2 entries 1 flushed 0 hits 0 missed 0"
-                " hitrate 0 expired 0 pruned 0 saved 0.000000");
+                " hitrate 0.00 expired 0 pruned 0 saved 0.000000");
 }
 
 static void
@@ -250,7 +250,7 @@ a_flush_counts_valid_entries_and_spares_those_being_filled(void **state)
     assert_int_equal(Ns_CacheFlush(*state), 2);
     AssertStats(*state,
                 "maxsize 0 size 0 entries 0 flushed 2 hits 0 missed 4"
-                " hitrate 0 expired 1 pruned 0 saved 0.000000");
+                " hitrate 0.00 expired 1 pruned 0 saved 0.000000");
     Ns_CacheSetValueSz(filling, ns_strdup("x"), 1);
     assert_string_equal(Get(*state, "filling"), "x");
     assert_int_equal(Ns_CacheFlush(*state), 1);
@@ -350,7 +350,7 @@ one_thread_fills_an_entry_and_the_others_wait_for_it(void **state)
     assert_int_equal(race.nServed, 8);
     AssertStats(*state,
                 "maxsize 0 size 5 entries 1 flushed 0 hits 7 missed 1"
-                " hitrate 87 expired 0 pruned 0 saved 0.000000");
+                " hitrate 87.50 expired 0 pruned 0 saved 0.000000");
 }
 
 static void
