@@ -56,6 +56,20 @@ ns_section ns/parameters
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
    # the client.
   #ns_param trustedproxies          {}
+   # Mail server of ns_sendmail, and its port.
+  #ns_param smtphost                {}         ;# Default: value of mailhost.
+  #ns_param mailhost                localhost  ;# Older name of smtphost.
+  #ns_param smtpport                25
+   # Limit for connecting to it, and for each read and write.
+  #ns_param smtptimeout             60
+  #ns_param smtplogmode             false      ;# Log the dialogue instead of sending.
+  #ns_param smtpmsgid               false      ;# Add a Message-ID if there is none.
+  #ns_param smtpmsgidhostname       {}         ;# Name in HELO and in message ids.
+  #ns_param smtpencodingmode        false      ;# Encode subjects and bodies that are not ASCII.
+  #ns_param smtpencoding            utf-8      ;# Encoding used then.
+  #ns_param smtpauthmode            PLAIN      ;# How to log in: PLAIN or LOGIN.
+  #ns_param smtpauthuser            {}         ;# Log in, with the password.
+  #ns_param smtpauthpassword        {}
    # Threads for queued requests to other servers.
   #ns_param nshttptaskthreads       1
    # Requests to https URLs send the name of the host in the TLS handshake.
@@ -258,6 +272,8 @@ ns_section ns/server/default
   #ns_param formfallbackcharset     {}         ;# Charset of those that are not valid UTF-8.
   #ns_param outputcharset           utf-8      ;# Charset of pages.
   #ns_param hackcontenttype         true       ;# Accepted and ignored.
+  #ns_param enablehttpproxy         false      ;# Be an HTTP proxy for GET and POST requests.
+  #ns_param allowhttpproxy          {}         ;# Patterns of client addresses that may use it.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Driver threads answer requests for cached files themselves.

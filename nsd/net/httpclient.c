@@ -327,6 +327,7 @@ NsHttpClientStart(NsHttpClient *clientPtr, NsHttpClientDoneProc *doneProc,
 {
     NsHttpThread *threadPtr = NsHttpThreadNext();
 
+    NsAssert(clientPtr->task == NULL && doneProc != NULL);
     if (threadPtr == NULL) {
         return NS_ERROR;
     }
@@ -348,6 +349,7 @@ NsHttpClientStart(NsHttpClient *clientPtr, NsHttpClientDoneProc *doneProc,
 void
 NsHttpClientRun(NsHttpClient *clientPtr)
 {
+    NsAssert(clientPtr->task == NULL);
     clientPtr->task = Ns_TaskCreate(clientPtr->sock, NsHttpWork, clientPtr);
     Ns_TaskRun(clientPtr->task);
     clientPtr->hasRun = true;

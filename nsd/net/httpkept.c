@@ -56,6 +56,7 @@ NsHttpKeptPut(const NsHttpConnection *connectionPtr, const char *key,
     Kept *keptPtr = ns_calloc(1u, sizeof(Kept));
     bool  isKept = false;
 
+    NsAssert(connectionPtr->sock != NS_INVALID_SOCKET && span > 0);
     keptPtr->connection = *connectionPtr;
     keptPtr->key = ns_strdup(key);
     keptPtr->peer = ns_strdup(peer);
@@ -84,6 +85,7 @@ Wait(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
     Kept   *keptPtr = arg;
     Ns_Time left;
 
+    NsAssert(sock == keptPtr->connection.sock);
     if (why == NS_SOCK_INIT) {
         left = NsClockSpan(NsClockNow(), keptPtr->expires);
         Ns_TaskCallback(task, NS_SOCK_READ, &left);

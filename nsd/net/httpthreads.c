@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "nsstring.h"
 #include "nsthread.h"

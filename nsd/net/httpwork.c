@@ -69,6 +69,7 @@ NsHttpWork(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
     NsHttpClient *clientPtr = arg;
     NsStamp       now = NsClockNow();
 
+    NsAssert(sock == clientPtr->sock);
     clientPtr->running = task;
     if (why == NS_SOCK_DONE) {
         Finish(clientPtr);
@@ -116,6 +117,7 @@ Connect(NsHttpClient *clientPtr)
     Ns_DString ds;
     NsStamp    again = 0;
 
+    NsAssert(clientPtr->connectorPtr != NULL);
     switch (NsConnectorGoOn(clientPtr->connectorPtr, &again)) {
     case NS_CONNECT_WAIT:
         clientPtr->connectDue = NsConnectorLastStamp(clientPtr->connectorPtr)
@@ -198,6 +200,7 @@ Send(NsHttpClient *clientPtr)
 {
     bool hasProgress = true;
 
+    NsAssert(clientPtr->bodySent <= clientPtr->laterBytes);
     WaitUntil(clientPtr, NS_SOCK_WRITE);
     for (int i = 0; i < TURN && hasProgress; i++) {
         hasProgress = FillWindow(clientPtr) && SendSome(clientPtr);
@@ -297,6 +300,7 @@ SendSome(NsHttpClient *clientPtr)
 static void
 PeerTakesNoMore(NsHttpClient *clientPtr, int error)
 {
+    NsAssert(error != 0);
     clientPtr->sendError = error;
     BeginStage(clientPtr, NS_HTTP_RECEIVING);
     WaitUntil(clientPtr, NS_SOCK_READ);
@@ -424,6 +428,7 @@ TakeHead(NsHttpClient *clientPtr, const char *data, size_t length)
     Ns_DString *textPtr = &clientPtr->replyText;
     size_t      headBytes;
 
+    NsAssert(!clientPtr->hasHead);
     Ns_DStringNAppend(textPtr, data, (int) length);
     while (!clientPtr->hasHead && clientPtr->stage == NS_HTTP_RECEIVING) {
         if (!NsReplyMayBegin(textPtr->string, (size_t) textPtr->length)) {
@@ -454,6 +459,7 @@ TakeOneHead(NsHttpClient *clientPtr, size_t headBytes)
     size_t      restBytes = (size_t) textPtr->length - headBytes;
     const char *problem;
 
+    NsAssert(headBytes <= (size_t) textPtr->length);
     Ns_SetTrunc(clientPtr->fields, 0);
     problem = NsReplyParse(textPtr->string, headBytes,
                            !STREQ(clientPtr->method, "HEAD"), &clientPtr->head,
@@ -512,6 +518,7 @@ BeginBody(NsHttpClient *clientPtr)
     const NsReplyHead *headPtr = &clientPtr->head;
     const char        *error = NULL;
 
+    NsAssert(clientPtr->hasHead && headPtr->status >= 100);
     if (headPtr->isGzip && headPtr->framing != NS_REPLY_NO_BODY) {
         NsReplyBodySetGzip(clientPtr->replyBody);
     }
@@ -572,6 +579,7 @@ KeepPart(NsHttpClient *clientPtr, const char *data, size_t length)
 {
     const char *error = NULL;
 
+    NsAssert(length <= READ_BYTES || !clientPtr->isWhole);
     if (clientPtr->stage == NS_HTTP_RECEIVING && length > 0u) {
         Count(&clientPtr->nBodyReceived, length);
         error = NsReplyBodyPut(clientPtr->replyBody, data, length);
@@ -675,6 +683,7 @@ Fail(NsHttpClient *clientPtr, NsHttpClientOutcome outcome, const char *format,
 static void
 End(NsHttpClient *clientPtr)
 {
+    NsAssert(clientPtr->stage != NS_HTTP_ENDED);
     clientPtr->stage = NS_HTTP_ENDED;
     Ns_TaskDone(clientPtr->running);
 }
@@ -690,6 +699,8 @@ Finish(NsHttpClient *clientPtr)
         ? NsHttpThreadNext()
         : clientPtr->threadPtr;
 
+    NsAssert(clientPtr->stage == NS_HTTP_ENDED);
+    NsAssert(clientPtr->isWhole == (clientPtr->error == NULL));
     clientPtr->end = NsClockNow();
     if (clientPtr->threadPtr != NULL) {
         NsHttpThreadCount(clientPtr->threadPtr, -1);

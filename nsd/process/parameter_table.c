@@ -47,34 +47,21 @@ static const NsParameter processParameters[] = {
     BOOL("dbcloseonexit", "false",
          "Close the database connections of nsdb at the end."),
 
-    IGNORED("smtphost", "For a mail client, which this server does not have."),
-    IGNORED("mailhost", "For a mail client, which this server does not have."),
-    IGNORED("smtpport", "For a mail client, which this server does not have."),
-    IGNORED("smtptimeout",
-            "For a mail client, which this server does not "
-            "have."),
-    IGNORED("smtplogmode",
-            "For a mail client, which this server does not "
-            "have."),
-    IGNORED("smtpmsgid", "For a mail client, which this server does not have."),
-    IGNORED("smtpmsgidhostname",
-            "For a mail client, which this server does "
-            "not have."),
-    IGNORED("smtpencodingmode",
-            "For a mail client, which this server does "
-            "not have."),
-    IGNORED("smtpencoding",
-            "For a mail client, which this server does not "
-            "have."),
-    IGNORED("smtpauthmode",
-            "For a mail client, which this server does not "
-            "have."),
-    IGNORED("smtpauthuser",
-            "For a mail client, which this server does not "
-            "have."),
-    IGNORED("smtpauthpassword",
-            "For a mail client, which this server does "
-            "not have."),
+    TEXT("smtphost", "value of mailhost", "Mail server of ns_sendmail."),
+    TEXT("mailhost", "localhost", "Older name of smtphost."),
+    TEXT("smtpport", "25", "Its port."),
+    TEXT("smtptimeout", "60",
+         "Limit for connecting to it, and for each read and write."),
+    BOOL("smtplogmode", "false", "Log the dialogue instead of sending."),
+    BOOL("smtpmsgid", "false", "Add a Message-ID if there is none."),
+    TEXT("smtpmsgidhostname", "name of the machine",
+         "Name in HELO and in message ids."),
+    BOOL("smtpencodingmode", "false",
+         "Encode subjects and bodies that are not ASCII."),
+    TEXT("smtpencoding", "utf-8", "Encoding used then."),
+    CHOICE("smtpauthmode", "PLAIN", "PLAIN LOGIN", "How to log in."),
+    TEXT("smtpauthuser", "", "Log in, with the password."),
+    TEXT("smtpauthpassword", "", "Password of that user."),
     END};
 
 static const NsParameter nssslParameters[] = {

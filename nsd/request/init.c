@@ -101,12 +101,10 @@ static const NsParameter rows[] = {
               "Run /*.tcl below the page root."),
     NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
               "Accepted and ignored."),
-    NS_IGNORED("enablehttpproxy",
-               "For a forward proxy, which this server is "
-               "not."),
-    NS_IGNORED("allowhttpproxy",
-               "For a forward proxy, which this server is "
-               "not."),
+    NS_LISTED("enablehttpproxy", NS_PARAM_BOOL, "false",
+              "Be an HTTP proxy for GET and POST requests."),
+    NS_LISTED("allowhttpproxy", NS_PARAM_LIST, "",
+              "Patterns of client addresses that may use it."),
     NS_PARAM_END};
 
 static const NsParameter vhostRows[] = {

@@ -19,9 +19,9 @@
 NS_EXPORT int Ns_ModuleVersion = 1;
 
 typedef struct Session {
-    int nLeft;    /* Rows; -1: no statement has any. */
-    int nToFail;  /* Row that fails; 0: none. */
-    int nDirty;   /* Resets that will fail. */
+    int  nLeft;   /* Rows; -1: no statement has any. */
+    int  nToFail; /* Row that fails; 0: none. */
+    int  nDirty;  /* Resets that will fail. */
     char procedure[20];
 } Session;
 
@@ -163,8 +163,9 @@ Reset(Ns_DbHandle *handle)
 {
     Session *sessionPtr = handle->connection;
 
-    return sessionPtr->nDirty > 0 && sessionPtr->nDirty-- > 0 ? NS_ERROR
-                                                              : NS_OK;
+    return sessionPtr->nDirty > 0 && sessionPtr->nDirty-- > 0
+        ? NS_ERROR
+        : NS_OK;
 }
 
 static int
@@ -211,24 +212,25 @@ SpGetParams(Ns_DbHandle *handle)
     return handle->row;
 }
 
-static Ns_DbProc procs[] = {{DbFn_Name, (ns_funcptr_t) Name},
-                            {DbFn_DbType, (ns_funcptr_t) Name},
-                            {DbFn_ServerInit, (ns_funcptr_t) ServerInit},
-                            {DbFn_OpenDb, (ns_funcptr_t) Open},
-                            {DbFn_CloseDb, (ns_funcptr_t) Close},
-                            {DbFn_GetRow, (ns_funcptr_t) GetRow},
-                            {DbFn_Flush, (ns_funcptr_t) Flush},
-                            {DbFn_Cancel, (ns_funcptr_t) Flush},
-                            {DbFn_ResetHandle, (ns_funcptr_t) Reset},
-                            {DbFn_SpStart, (ns_funcptr_t) SpStart},
-                            {DbFn_SpSetParam, (ns_funcptr_t) SpSetParam},
-                            {DbFn_SpExec, (ns_funcptr_t) SpExec},
-                            {DbFn_SpReturnCode, (ns_funcptr_t) SpReturnCode},
-                            {DbFn_SpGetParams, (ns_funcptr_t) SpGetParams},
-                            {DbFn_TableList, (ns_funcptr_t) TableList},
-                            {DbFn_Exec, (ns_funcptr_t) Exec},
-                            {DbFn_BindRow, (ns_funcptr_t) BindRow},
-                            {(Ns_DbProcId) 0, NULL}};
+static Ns_DbProc procs[] = {
+    {DbFn_Name, (ns_funcptr_t) Name},
+    {DbFn_DbType, (ns_funcptr_t) Name},
+    {DbFn_ServerInit, (ns_funcptr_t) ServerInit},
+    {DbFn_OpenDb, (ns_funcptr_t) Open},
+    {DbFn_CloseDb, (ns_funcptr_t) Close},
+    {DbFn_GetRow, (ns_funcptr_t) GetRow},
+    {DbFn_Flush, (ns_funcptr_t) Flush},
+    {DbFn_Cancel, (ns_funcptr_t) Flush},
+    {DbFn_ResetHandle, (ns_funcptr_t) Reset},
+    {DbFn_SpStart, (ns_funcptr_t) SpStart},
+    {DbFn_SpSetParam, (ns_funcptr_t) SpSetParam},
+    {DbFn_SpExec, (ns_funcptr_t) SpExec},
+    {DbFn_SpReturnCode, (ns_funcptr_t) SpReturnCode},
+    {DbFn_SpGetParams, (ns_funcptr_t) SpGetParams},
+    {DbFn_TableList, (ns_funcptr_t) TableList},
+    {DbFn_Exec, (ns_funcptr_t) Exec},
+    {DbFn_BindRow, (ns_funcptr_t) BindRow},
+    {(Ns_DbProcId) 0, NULL}};
 
 int
 Ns_DbDriverInit(const char *driver, const char *configSection)
