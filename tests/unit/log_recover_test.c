@@ -13,12 +13,14 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "log/init.h"
 #include "log/ring/reader.h"
 #include "log/ring/ring.h"
 #include "log/sink/sink.h"
 #include "log/stream/stream.h"
+#include "log/stream/unit.h"
 #include "ns.h"
 #include "process/sinkmodule.h"
 
@@ -463,6 +465,111 @@ TheFileTellsHowFarAWriteGot(void **state)
     }
 }
 
+/*
+ * A sink that takes every second unit.
+ */
+static Ns_LogSink
+StartSampling(void)
+{
+    static const char *const streams[] = {"operation"};
+    char                     path[128];
+    NsSinkSpec               spec = {.name = "units",
+                                     .type = "file",
+                                     .streams = streams,
+                                     .nStreams = 1,
+                                     .file = file,
+                                     .settings = nsSinkDefaults};
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    NsLogInit();
+    NsLogConfigure(&(NsLogSettings){
+        .file = path,
+        .isAsync = true,
+        .memoryBytes = NS_LOG_MEMORY_MIN,
+        .ringDirectory = directory,
+        .home = directory});
+    spec.settings.sample = 2;
+    return NsSinkCreate(&spec);
+}
+
+static void
+PutUnits(int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char line[32];
+
+        NsUnitBegin();
+        NsUnitEnd(&(Ns_Access){
+            .line = line,
+            .lineLength = (size_t) snprintf(line, sizeof(line), "unit %d", i),
+            .stage = NS_ACCESS_FINISHED});
+    }
+}
+
+#define NUNITS 60
+
+/*
+ * The second write ends in the middle, and another one is an error.
+ */
+static void
+SampleAndDieWhileWriting(void)
+{
+    Ns_LogSink    sink = StartSampling();
+    struct rlimit limit = {0, 0};
+    struct stat   st;
+
+    setrlimit(RLIMIT_CORE, &limit);
+    NsLogStart();
+    PutUnits(0, 3);
+    (void) NsSinkSync(sink);
+    if (stat(file, &st) != 0 || st.st_size == 0) {
+        _exit(3);
+    }
+    limit.rlim_cur = limit.rlim_max = (rlim_t) (st.st_size + 10 * st.st_size);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    PutUnits(3, NUNITS);
+    (void) NsSinkSync(sink);
+}
+
+static void
+SampleAndStop(void)
+{
+    (void) StartSampling();
+    NsLogStart();
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+AThinnedOutStreamHasNoRecordTwice(void **state)
+{
+    int   counts[NUNITS] = {0}, status = InChild(SampleAndDieWhileWriting);
+    int   nLines = 0;
+    char  line[4096];
+    FILE *fp;
+
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGXFSZ);
+    assert_int_equal(InChild(SampleAndStop), 0);
+    fp = fopen(file, "r");
+    assert_non_null(fp);
+    while (fgets(line, sizeof(line), fp) != NULL) {
+        const char *unit = strstr(line, "unit ");
+        int         number;
+
+        assert_non_null(unit);
+        number = atoi(unit + 5);
+        assert_in_range(number, 0, NUNITS - 1);
+        counts[number]++;
+        nLines++;
+    }
+    fclose(fp);
+    for (int i = 0; i < NUNITS; i++) {
+        assert_true(counts[i] <= 1);
+    }
+    assert_true(nLines >= NUNITS / 3);
+}
+
 static void
 KeepRecoveringAndDie(void)
 {
@@ -872,6 +979,8 @@ main(void)
         cmocka_unit_test_setup_teardown(AllThatWasHandedOverIsWritten, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(NothingIsWrittenTwice, SetUp, TearDown),
+        cmocka_unit_test_setup_teardown(AThinnedOutStreamHasNoRecordTwice,
+                                        SetUp, TearDown),
         cmocka_unit_test_setup_teardown(APreparedRecordCountsUnlessReplaced,
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,

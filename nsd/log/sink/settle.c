@@ -130,8 +130,11 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
         sink->settings.bufferBytes = SIZE_MAX;
         sink->settings.bufferLines = 0;
         sink->settings.rotateBytes = 0;
+        /* Only the file says which ones of a sample were taken. */
+        sink->settings.sample = 1;
         Compare(sink, &region, &doubts);
         Complete(sink, &region, &doubts);
+        sink->settings.sample = settings.sample;
     }
     isOk = Deliver(sink, &doubts, nPtr);
     sink->settings.bufferBytes = settings.bufferBytes;
@@ -659,6 +662,7 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
 {
     for (size_t i = 0; i < doubtsPtr->n; i++) {
         const Doubt *doubtPtr = &doubtsPtr->all[i];
+        bool         isDelivered;
         Ns_LogStream stream;
         Ns_LogRecord record;
 
@@ -668,10 +672,15 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
             sink->buffer.nRecords++;
         } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
             atomic_fetch_add(&sink->counts.nDamaged, 1);
-        } else if (NsDeliverRecord(sink, stream, &record)) {
-            (*nPtr)++;
         } else {
-            return false;
+            sink->reader.isJudged = doubtPtr->framePtr != NULL
+                && doubtPtr->framePtr->record.pad == NS_SPILL_JUDGED;
+            isDelivered = NsDeliverRecord(sink, stream, &record);
+            sink->reader.isJudged = false;
+            if (!isDelivered) {
+                return false;
+            }
+            (*nPtr)++;
         }
     }
     return true;
