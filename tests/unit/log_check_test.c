@@ -113,7 +113,7 @@ FAULT(SpilledWithoutFile, atomic_store(&sink->counts.nSpilled, 1))
 FAULT(NotLocked, Ns_MutexUnlock(&sink->lock))
 
 FAULT(DeliveredTwice, atomic_fetch_add(&sink->counts.nDelivered, 1))
-FAULT(RecordForgotten, sink->buffer.nRecords--)
+FAULT(RecordsForgotten, sink->buffer.nRecords = 0)
 FAULT(LaneNotInTheList, sink->reader.firstMoved = NULL)
 FAULT(LaneNotMarked, sink->reader.firstMoved->place.isMoved = false)
 
@@ -200,7 +200,7 @@ static void
 a_ledger_that_does_not_balance_ends_the_process_in_a_debug_build(void **state)
 {
     static void (*const faults[])(void) = {
-        DeliveredTwice, RecordForgotten, LaneNotInTheList, LaneNotMarked};
+        DeliveredTwice, RecordsForgotten, LaneNotInTheList, LaneNotMarked};
 
 #ifndef NS_DEBUG
     skip();
