@@ -590,4 +590,17 @@ Ns_ModuleInterface(void)
 }
 #endif
 
+/*
+ * What modules of today say so that they build with Tcl 9 as well.
+ */
+#ifndef TCL_INDEX_NONE
+#define TCL_INDEX_NONE (-1)
+#endif
+#define TCL_SIZE_T           int
+#define PRITcl_Size          "d"
+#define TCL_OBJCMDPROC_T     Tcl_ObjCmdProc
+#define TCL_CREATEOBJCOMMAND Tcl_CreateObjCommand
+#define CHARTYPE(what, c)    (is##what((int) UCHAR(c)))
+#define INTCHAR(c)           ((int) UCHAR(c))
+
 #endif
