@@ -1,0 +1,124 @@
+/*
+ * http_reply_test.c --
+ *
+ *      The head of a reply to a request of ours.
+ *
+ *      1. where it ends    2. what it says
+ */
+
+#include "unit.h"
+
+#include "http/reply.h"
+
+#include <string.h>
+
+static void
+a_head_ends_at_the_first_empty_line_however_it_comes(void **state)
+{
+    static const char *const texts[] = {
+        "HTTP/1.1 200 OK\r\nA: 1\r\n\r\nbody\r\n\r\n",
+        "HTTP/1.1 200 OK\nA: 1\n\nbody", "HTTP/1.1 200 OK\r\nA: 1\n\r\nbody"};
+
+    for (int i = 0; i < Ns_NrElements(texts); i++) {
+        size_t end = (size_t) (strstr(texts[i], "body") - texts[i]);
+
+        for (size_t n = 0u; n <= strlen(texts[i]); n++) {
+            assert_int_equal(NsReplyHeadBytes(texts[i], n, 0u),
+                             n < end ? 0u : end);
+            /* Byte by byte, from where the last look ended. */
+            if (n > 0u && n <= end) {
+                assert_int_equal(NsReplyHeadBytes(texts[i], n, n - 1u),
+                                 n < end ? 0u : end);
+            }
+        }
+    }
+}
+
+static void
+each_begin_of_a_reply_may_be_one(void **state)
+{
+    static const char text[] = "HTTP/1.1 200 OK";
+
+    for (size_t n = 0u; n < sizeof(text); n++) {
+        assert_true(NsReplyMayBegin(text, n));
+    }
+    assert_false(NsReplyMayBegin("G", 1u));
+    assert_false(NsReplyMayBegin("HTTP/1.1 2x", 11u));
+    assert_false(NsReplyMayBegin("HTTP/11", 7u));
+}
+
+static void
+framing_and_persistence_follow_the_header(void **state)
+{
+    static const struct {
+        const char    *text;
+        NsReplyFraming framing;
+        bool           isPersistent;
+    } cases[] = {
+        {"HTTP/1.1 200 OK\r\n\r\n", NS_REPLY_TO_CLOSE, false},
+        {"HTTP/1.1 200\r\nContent-Length: 3\r\n\r\n", NS_REPLY_LENGTH, true},
+        {"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\n", NS_REPLY_LENGTH,
+         false},
+        {"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n"
+         "Connection: x, Keep-Alive\r\n\r\n",
+         NS_REPLY_LENGTH, true},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: a ,CLOSE\r\n\r\n",
+         NS_REPLY_LENGTH, false},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n",
+         NS_REPLY_LENGTH, true},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n",
+         NS_REPLY_CHUNKED, true},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+         "Content-Length: 3\r\n\r\n",
+         NS_REPLY_CHUNKED, false},
+        {"HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", NS_REPLY_NO_BODY,
+         true},
+        {"HTTP/1.1 304 No\r\n\r\n", NS_REPLY_NO_BODY, true}};
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Ns_Set     *fields = Ns_SetCreate(NULL);
+        NsReplyHead head;
+
+        assert_null(NsReplyParse(cases[i].text, strlen(cases[i].text), true,
+                                 &head, fields));
+        assert_int_equal(head.framing, cases[i].framing);
+        assert_int_equal(head.isPersistent, cases[i].isPersistent);
+        assert_null(NsReplyParse(cases[i].text, strlen(cases[i].text), false,
+                                 &head, fields));
+        assert_int_equal(head.framing, NS_REPLY_NO_BODY);
+        Ns_SetFree(fields);
+    }
+}
+
+static void
+what_is_wrong_is_named(void **state)
+{
+    static const char *const texts[] = {
+        "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 2000\r\n\r\n", "\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "HTTP/1.1 200 OK\r\nA : x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"};
+
+    for (int i = 0; i < Ns_NrElements(texts); i++) {
+        Ns_Set     *fields = Ns_SetCreate(NULL);
+        NsReplyHead head;
+
+        assert_non_null(NsReplyParse(texts[i], strlen(texts[i]), true, &head,
+                                     fields));
+        Ns_SetFree(fields);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_ends_at_the_first_empty_line_however_it_comes),
+        cmocka_unit_test(each_begin_of_a_reply_may_be_one),
+        cmocka_unit_test(framing_and_persistence_follow_the_header),
+        cmocka_unit_test(what_is_wrong_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
