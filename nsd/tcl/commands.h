@@ -19,8 +19,9 @@
     FAMILY(Conn) FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) \
     FAMILY(Driver) FAMILY(Env) FAMILY(File) FAMILY(Filter) FAMILY(Form) \
     FAMILY(Html) FAMILY(Http) FAMILY(Image) FAMILY(Info) FAMILY(Ip) \
-    FAMILY(Job) FAMILY(KeyList) FAMILY(Lock) FAMILY(Log) FAMILY(LogSink) \
-    FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) FAMILY(Process) \
+    FAMILY(Job) FAMILY(Json) FAMILY(KeyList) FAMILY(Lock) FAMILY(Log) \
+    FAMILY(LogSink) FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) \
+    FAMILY(Process) \
     FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) FAMILY(Sock) \
     FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) FAMILY(Thread) \
     FAMILY(Time) FAMILY(Url) FAMILY(UrlCode) FAMILY(UrlParse) \
