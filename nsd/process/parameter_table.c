@@ -231,15 +231,16 @@ static const NsParameterSection sections[] = {
 static const struct {
     const char        *pattern;
     const NsParameter *rows;
-} tables[] = {{"ns/parameters", processParameters},
-              {"ns/db/pool/*", poolParameters},
-              {"ns/server/*/db", databaseParameters},
-              {"module/nsssl", nssslParameters},
-              {"module/nscp", nscpParameters},
-              {"module/nscp/users", nscpUserParameters},
-              {"module/nsperm", nspermParameters},
-              {"module/nscgi", nscgiParameters},
-              {"module/nsstats", nsstatsParameters}};
+} tables[] = {
+    {"ns/parameters", processParameters},
+    {"ns/db/pool/*", poolParameters},
+    {"ns/server/*/db", databaseParameters},
+    {"module/nsssl", nssslParameters},
+    {"module/nscp", nscpParameters},
+    {"module/nscp/users", nscpUserParameters},
+    {"module/nsperm", nspermParameters},
+    {"module/nscgi", nscgiParameters},
+    {"module/nsstats", nsstatsParameters}};
 
 void
 NsParameterTableInit(void)
