@@ -24,6 +24,8 @@ static const char *const specialRanges[] = {
     "224.0.0.0/3",    "::/128",        "::1/128",         "100::/64",
     "2001:db8::/32",  "fc00::/7",      "fe80::/10",       "ff00::/8"};
 
+static bool IsV4(const NsIpAddress *addressPtr);
+
 bool
 NsIpParse(const char *text, NsIpAddress *addressPtr)
 {
@@ -75,13 +77,13 @@ NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr)
     int            nRest = rangePtr->nBits % 8;
 
     /* Not even ::/0 has an IPv4 address. */
-    return (rangePtr->nBits >= V4_BITS || !NsIpIsV4(addressPtr))
+    return (rangePtr->nBits >= V4_BITS || !IsV4(addressPtr))
         && memcmp(a, b, nBytes) == 0
         && (nRest == 0 || (a[nBytes] ^ b[nBytes]) >> (8 - nRest) == 0);
 }
 
-bool
-NsIpIsV4(const NsIpAddress *addressPtr)
+static bool
+IsV4(const NsIpAddress *addressPtr)
 {
     return memcmp(addressPtr->bytes, v4Prefix, sizeof(v4Prefix)) == 0;
 }
@@ -90,7 +92,7 @@ bool
 NsIpIsAny(const NsIpAddress *addressPtr)
 {
     static const uint8_t zeros[sizeof(addressPtr->bytes)];
-    size_t               nSkipped = NsIpIsV4(addressPtr) ? sizeof(v4Prefix) : 0;
+    size_t               nSkipped = IsV4(addressPtr) ? sizeof(v4Prefix) : 0;
 
     return memcmp(addressPtr->bytes + nSkipped, zeros, sizeof(zeros) - nSkipped)
         == 0;

@@ -38,10 +38,8 @@ bool NsIpRangeParse(const char *text, NsIpRange *rangePtr);
 bool NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr);
 
 /*
- * Whether it is an IPv4 address, in either spelling; whether it is 0.0.0.0 or
- * ::, which stand for all addresses of a machine.
+ * Whether it is 0.0.0.0 or ::, which stand for all addresses of a machine.
  */
-bool NsIpIsV4(const NsIpAddress *addressPtr);
 bool NsIpIsAny(const NsIpAddress *addressPtr);
 
 /*

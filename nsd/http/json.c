@@ -157,8 +157,9 @@ ReadBehind(NsJsonReader *readerPtr)
     }
     readerPtr->p++;
     readerPtr->state = isObject ? KEY : VALUE;
-    return isObject || CountElement(readerPtr) ? NsJsonNext(readerPtr)
-                                               : NS_JSON_ERROR;
+    return isObject || CountElement(readerPtr)
+        ? NsJsonNext(readerPtr)
+        : NS_JSON_ERROR;
 }
 
 static NsJsonEvent
@@ -427,18 +428,14 @@ DigitsEnd(const char *p, const char *end)
 void
 NsJsonQuote(Ns_DString *dsPtr, const char *text, size_t length)
 {
-    static const char escapes[32] = {['\b'] = 'b',
-                                     ['\f'] = 'f',
-                                     ['\n'] = 'n',
-                                     ['\r'] = 'r',
-                                     ['\t'] = 't'};
-    const char       *end = text + length, *start = text;
+    static const char escapes[32] = {
+        ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    const char *end = text + length, *start = text;
 
     Ns_DStringNAppend(dsPtr, "\"", 1);
     for (; text < end; text++) {
         unsigned char c = UCHAR(*text);
-        bool          isNull = c == 0xC0 && end - text > 1
-            && UCHAR(text[1]) == 0x80;
+        bool isNull = c == 0xC0 && end - text > 1 && UCHAR(text[1]) == 0x80;
 
         if (c >= ' ' && c != '"' && c != '\\' && !isNull) {
             continue;
@@ -448,8 +445,7 @@ NsJsonQuote(Ns_DString *dsPtr, const char *text, size_t length)
             Ns_DStringAppend(dsPtr, "\\u0000");
             text++;
         } else if (c >= ' ' || escapes[c] != 0) {
-            const char escape[2] = {'\\',
-                                    c >= ' ' ? (char) c : escapes[c]};
+            const char escape[2] = {'\\', c >= ' ' ? (char) c : escapes[c]};
 
             Ns_DStringNAppend(dsPtr, escape, 2);
         } else {

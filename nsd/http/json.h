@@ -41,10 +41,10 @@ typedef struct NsJsonReader {
     const char  *end;
     NsJsonLimits limits;
     int          state;
-    Ns_DString   stack;     /* Of the containers at p: an NsJsonLevel each. */
-    Ns_DString   value;     /* The key, string, or literal of the last event,
-                             * as a Tcl string. */
-    char         error[80]; /* What is wrong at p. */
+    Ns_DString   stack; /* Of the containers at p: an NsJsonLevel each. */
+    Ns_DString   value; /* The key, string, or literal of the last event,
+                         * as a Tcl string. */
+    char error[80];     /* What is wrong at p. */
 } NsJsonReader;
 
 /*

@@ -47,15 +47,7 @@ typedef struct Builder {
     int          maxFrames;
 } Builder;
 
-typedef enum {
-    AUTO,
-    STRING,
-    NUMBER,
-    BOOLEAN,
-    NULLVALUE,
-    OBJECT,
-    ARRAY
-} Type;
+typedef enum { AUTO, STRING, NUMBER, BOOLEAN, NULLVALUE, OBJECT, ARRAY } Type;
 
 /*
  * Writes a value, with its elements on lines of their own if isPretty.
@@ -72,8 +64,8 @@ static Tcl_ObjCmdProc ParseCmd, ValueCmd, NullCmd, IsNullCmd, KeyCmd,
 
 static int  TakeLimit(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
                       size_t max, size_t *limitPtr);
-static int  ParseText(Tcl_Interp *interp, Builder *builderPtr,
-                      bool isContainer, bool isScan);
+static int  ParseText(Tcl_Interp *interp, Builder *builderPtr, bool isContainer,
+                      bool isScan);
 static bool Build(Builder *builderPtr, bool isContainer);
 static void Push(Builder *builderPtr, bool isObject);
 static void Pop(Builder *builderPtr);
@@ -88,17 +80,16 @@ static int      Write(Writer *writerPtr, Tcl_Obj *obj, Type type);
 static int      WriteAuto(Writer *writerPtr, Tcl_Obj *obj);
 static int      WriteNumber(Writer *writerPtr, Tcl_Obj *obj);
 static int      WriteBoolean(Writer *writerPtr, Tcl_Obj *obj);
-static int WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject);
-static void NewLine(Writer *writerPtr);
-static bool TakeWrapped(Tcl_Obj *obj, Tcl_Obj **valuePtrPtr, Type *typePtr);
-static int  FindType(Tcl_Interp *interp, Tcl_Obj *obj, Type *typePtr);
+static int      WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject);
+static void     NewLine(Writer *writerPtr);
+static bool     TakeWrapped(Tcl_Obj *obj, Tcl_Obj **valuePtrPtr, Type *typePtr);
+static int      FindType(Tcl_Interp *interp, Tcl_Obj *obj, Type *typePtr);
 
 /*
  * In the order of Type.
  */
-static const char *const typeNames[] = {"auto",    "string", "number",
-                                        "boolean", "null",   "object",
-                                        "array",   NULL};
+static const char *const typeNames[] = {
+    "auto", "string", "number", "boolean", "null", "object", "array", NULL};
 
 /*
  * The null of JSON: an empty string for everybody else.
@@ -118,8 +109,8 @@ static const NsTclCommand subcmds[] = {
     NS_TCL_END,
     NS_TCL_END};
 
-static const NsTclEnsemble ensemble = {"ns_json", "subcommand ?arg ...?",
-                                       "subcommand", NS_TCL_BASIC, subcmds};
+static const NsTclEnsemble ensemble = {
+    "ns_json", "subcommand ?arg ...?", "subcommand", NS_TCL_BASIC, subcmds};
 
 NS_TCL_FAMILY_OF_ONE(Json, &ensemble)
 
@@ -132,10 +123,11 @@ static int
 ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    static Ns_ObjvTable outputs[] = {{"tclvalue", AS_VALUE},
-                                     {"triples", AS_TRIPLES},
-                                     {"set", AS_SET},
-                                     {NULL, 0}};
+    static Ns_ObjvTable outputs[] = {
+        {"tclvalue", AS_VALUE},
+        {"triples", AS_TRIPLES},
+        {"set", AS_SET},
+        {NULL, 0}};
     static Ns_ObjvTable tops[] = {{"any", 0}, {"container", 1}, {NULL, 0}};
 
     Builder      builder = {0};
@@ -493,9 +485,10 @@ ValueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
     static Ns_ObjvTable types[] = {
-        {"auto", AUTO},       {"string", STRING},  {"number", NUMBER},
-        {"boolean", BOOLEAN}, {"null", NULLVALUE}, {"object", OBJECT},
-        {"array", ARRAY},     {NULL, 0}};
+        {"auto", AUTO},      {"string", STRING},
+        {"number", NUMBER},  {"boolean", BOOLEAN},
+        {"null", NULLVALUE}, {"object", OBJECT},
+        {"array", ARRAY},    {NULL, 0}};
     Writer      writer = {.interp = interp};
     Tcl_Obj    *obj;
     int         type = AUTO, isPretty = 0;
@@ -641,7 +634,8 @@ WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject)
                          "ns_json value: triples length must be multiple of 3");
     }
     if (++writerPtr->depth > MAX_DEPTH) {
-        return NsTclFail(writerPtr->interp, "ns_json value: max depth exceeded");
+        return NsTclFail(writerPtr->interp,
+                         "ns_json value: max depth exceeded");
     }
     Ns_DStringAppend(&writerPtr->ds, isObject ? "{" : "[");
     for (int i = 0; i < n; i += 3) {

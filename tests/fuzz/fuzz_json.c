@@ -51,8 +51,8 @@ CheckReading(const char *text, size_t length, size_t maxDepth)
         }
         if (event == NS_JSON_NUMBER) {
             FuzzAssert(NsJsonIsNumber(Ns_DStringValue(&reader.value),
-                                      (size_t) Ns_DStringLength(
-                                          &reader.value)));
+                                      (size_t)
+                                          Ns_DStringLength(&reader.value)));
         }
     }
     FuzzAssert(event == NS_JSON_ERROR || depth == 0);
