@@ -22,6 +22,7 @@ typedef struct NsConnRare {
     Tcl_DString    sockContent; /* Result of Ns_ConnSockContent. */
     bool           hasSockContent;
     bool           isSocketTaken; /* By NsConnTakeSocket. */
+    bool           isDetached;    /* By NsConnDetach. */
     NsReceipt     *receiptPtr;    /* A writer thread sends the reply. */
 } NsConnRare;
 

@@ -128,6 +128,20 @@ NsConnTakeSocket(NsConn *connPtr)
     return NsSockTake(sockPtr);
 }
 
+int
+NsConnDetach(NsConn *connPtr)
+{
+    NsConnGetRare(connPtr)->isDetached = true;
+    connPtr->pub.flags |= NS_CONN_SKIPHDRS;
+    return NsConnTakeSocket(connPtr);
+}
+
+bool
+NsConnIsDetached(const NsConn *connPtr)
+{
+    return connPtr->rarePtr != NULL && connPtr->rarePtr->isDetached;
+}
+
 void
 NsReplyFinish(NsConn *connPtr)
 {

@@ -46,6 +46,8 @@ NsReplyIsClosed(const NsConn *connPtr)
  * first.  The descriptor, or -1; the server does no more with the socket.
  */
 int  NsConnTakeSocket(NsConn *connPtr);
+int  NsConnDetach(NsConn *connPtr); /* Likewise; the reply is not ours. */
+bool NsConnIsDetached(const NsConn *connPtr);
 bool NsConnSocketIsTaken(const NsConn *connPtr);
 
 /*

@@ -16,6 +16,7 @@
 #include "nsstring.h"
 #include "base/set.h"
 #include "request/proxies.h"
+#include "request/reply.h"
 
 static Tcl_ObjCmdProc ConnCmd;
 
@@ -212,7 +213,9 @@ static int
 ConnIsConnected(NsConnCall *callPtr)
 {
     return NsTclReturn(callPtr->interp,
-                       Tcl_NewBooleanObj(callPtr->connPtr != NULL));
+                       Tcl_NewBooleanObj(callPtr->connPtr != NULL
+                                         && !NsConnIsDetached(callPtr
+                                                                  ->connPtr)));
 }
 
 static int

@@ -11,9 +11,15 @@
 #include "ns.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/random.h"
+#include "http/urlparts.h"
+#include "http/wsframe.h"
 #include "request/conn.h"
+#include "request/reply.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/connchan.h"
+#include "tcl/set.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 
@@ -24,6 +30,7 @@ typedef struct ConnChan {
     char     *driver;
     char     *peer;
     char     *clientData;
+    char     *thread;
     Ns_Time   start; /* When the request came. */
 
     struct ConnChan *nextPtr; /* Guarded by lock. */
@@ -33,19 +40,46 @@ typedef struct ConnChan {
 static Ns_Mutex  lock; /* Guards the list. */
 static ConnChan *firstPtr;
 
-static Tcl_ObjCmdProc ListCmd;
-static Tcl_CloseProc  Forget;
-static void           AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
+static Tcl_ObjCmdProc CallbackCmd, CloseCmd, ConnectCmd, DetachCmd, ExistsCmd,
+    ListCmd, OpenCmd, ReadCmd, StatusCmd, WriteCmd, WsEncodeCmd;
+static Tcl_CloseProc Forget;
+static void          AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
+
+static NsChan *FindChan(NsInterp *itPtr, NsServer *serverPtr, Tcl_Obj *nameObj);
+static int     TakeChan(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
+                        NsChan **chanPtrPtr);
+static int     ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr);
+static int     Connect(NsInterp *itPtr, const char *host, int port,
+                       const Ns_Time *timeoutPtr, const char *driver,
+                       NsChan **chanPtrPtr);
+static int     SendFailed(Tcl_Interp *interp, const NsChan *chanPtr);
+static int AppendFields(Tcl_Interp *interp, Ns_DString *dsPtr, Ns_Set *headers);
+static void AppendTarget(Ns_DString *dsPtr, const char *method,
+                         const char *version, const NsUrlParts *partsPtr);
+static bool IsLine(const char *text);
 
 static const NsTclCommand subcmds[] = {
-    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END, NS_TCL_END};
+    {"callback", CallbackCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"close", CloseCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"connect", ConnectCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"detach", DetachCmd, 0, 0, NULL, 0},
+    {"exists", ExistsCmd, 1, 1, "channel", 0},
+    {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"open", OpenCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"read", ReadCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"status", StatusCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"write", WriteCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"wsencode", WsEncodeCmd, 0, NS_TCL_ANY, NULL, 0},
+    NS_TCL_END,
+    NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
-    "ns_connchan", "list ?-server server?", "subcommand", 0, subcmds};
+    "ns_connchan", "subcommand ?arg ...?", "subcommand", 0, subcmds};
 
 void
 NsConnChanCmdInit(void)
 {
+    NsChanInit();
     NsMutexSetup(&lock, NS_RANK_TCL_MISC, "ns:connchan", NULL);
     NsTclAddEnsemble(&ensemble);
 }
@@ -60,6 +94,7 @@ NsConnChanEnter(NsConn *connPtr, Tcl_Channel channel)
     entryPtr->driver = ns_strdup(connPtr->driverPtr->module);
     entryPtr->peer = ns_strdup(Ns_ConnPeer(&connPtr->pub));
     entryPtr->clientData = ns_strcopy(NsConnClientData(connPtr));
+    entryPtr->thread = ns_strdup(Ns_ThreadGetName());
     entryPtr->start = NsClockWall(connPtr->work.queueStamp);
 
     Ns_MutexLock(&lock);
@@ -91,12 +126,13 @@ Forget(ClientData clientData)
     ns_free(entryPtr->driver);
     ns_free(entryPtr->peer);
     ns_free(entryPtr->clientData);
+    ns_free(entryPtr->thread);
     ns_free(entryPtr);
 }
 
 /*
- * ns_connchan list ?-server server?: {CHANNEL DRIVER PEER START CLIENTDATA} of
- * each.
+ * ns_connchan list ?-server server?: as NsChanList, and those of `ns_conn
+ * channel`, of which the server does not know what they send.
  */
 static int
 ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -122,6 +158,7 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         }
     }
     Ns_MutexUnlock(&lock);
+    NsChanList(serverPtr, &ds);
     return NsTclReturnText(interp, &ds);
 }
 
@@ -130,12 +167,542 @@ AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr)
 {
     Tcl_DStringStartSublist(dsPtr);
     Ns_DStringAppendElement(dsPtr, entryPtr->channel);
-    Ns_DStringAppendElement(dsPtr, entryPtr->driver);
-    Ns_DStringAppendElement(dsPtr, entryPtr->peer);
+    Ns_DStringAppendElement(dsPtr, entryPtr->thread);
     Ns_DStringPrintf(dsPtr, " %ld.%06ld", entryPtr->start.sec,
                      entryPtr->start.usec);
+    Ns_DStringAppendElement(dsPtr, entryPtr->driver);
+    Ns_DStringAppendElement(dsPtr, entryPtr->peer);
+    Ns_DStringAppend(dsPtr, " 0 0");
     Ns_DStringAppendElement(dsPtr,
                             entryPtr->clientData != NULL ? entryPtr->clientData
                                                          : "");
+    Ns_DStringAppend(dsPtr, " {} {}");
     Tcl_DStringEndSublist(dsPtr);
+}
+
+/* ---- Channels by name. ---- */
+
+/*
+ * ns_connchan detach: the connection of the request goes on without it.
+ */
+static int
+DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsConn *connPtr = NsTclCurrentConn(clientData);
+    NsChan *chanPtr;
+    int     fd;
+
+    if (connPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (NsConnSocketIsTaken(connPtr) || connPtr->sockPtr == NULL) {
+        return NsTclFail(interp, "connection socket is detached");
+    }
+    if (connPtr->settingsPtr->isTls) {
+        return NsTclFail(interp, "a connection with TLS cannot be detached");
+    }
+    fd = NsConnDetach(connPtr);
+    if (fd < 0) {
+        return NsTclFail(interp, "connection already closed");
+    }
+    chanPtr = NsChanCreate(&(NsChanSpec){
+        .serverPtr = connPtr->serverPtr,
+        .driver = connPtr->driverPtr->module,
+        .peer = Ns_ConnPeer(&connPtr->pub),
+        .clientData = NsConnClientData(connPtr),
+        .start = NsClockWall(connPtr->work.queueStamp),
+        .sock = fd,
+        .isServer = true});
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
+    NsChanUnref(&chanPtr);
+    return TCL_OK;
+}
+
+/*
+ * ns_connchan connect ?-timeout t? ?--? host port
+ */
+static int
+ConnectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    char       *host;
+    int         port;
+    Ns_Time     second = {1, 0}, *timeoutPtr = &second;
+    NsChan     *chanPtr;
+    Ns_ObjvSpec options[] = {{"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+                             {"--", Ns_ObjvBreak, NULL, NULL},
+                             {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"host", Ns_ObjvString, &host, NULL},
+                          {"port", Ns_ObjvInt, &port, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || Connect(clientData, host, port, timeoutPtr, "connect", &chanPtr)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
+    NsChanUnref(&chanPtr);
+    return TCL_OK;
+}
+
+static int
+Connect(NsInterp *itPtr, const char *host, int port, const Ns_Time *timeoutPtr,
+        const char *driver, NsChan **chanPtrPtr)
+{
+    Ns_Time   timeout = *timeoutPtr;
+    NS_SOCKET sock = Ns_SockTimedConnect(host, port, &timeout);
+
+    if (sock == NS_INVALID_SOCKET) {
+        return NsTclFail(itPtr->interp, "can't connect to %s port %d: %s", host,
+                         port,
+                         errno == 0 ? "host not found"
+                                    : Tcl_PosixError(itPtr->interp));
+    }
+    *chanPtrPtr = NsChanCreate(&(NsChanSpec){
+        .serverPtr = itPtr->serverPtr,
+        .driver = driver,
+        .peer = host,
+        .start = NsClockWall(NsClockNow()),
+        .sock = sock});
+    return TCL_OK;
+}
+
+/*
+ * ns_connchan open ?-headers set? ?-hostname h? ?-method m? ?-timeout t?
+ * ?-version v? ?--? url
+ */
+static int
+OpenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    Tcl_Obj    *setObj = NULL;
+    char       *method = NULL, *version = NULL, *hostname = NULL, *url;
+    Ns_Time     second = {1, 0}, *timeoutPtr = &second;
+    Ns_Set     *headers = NULL;
+    NsUrlParts  parts;
+    NsSpan     *spans = parts.parts;
+    NsChan     *chanPtr;
+    Ns_DString  host, request;
+    int         port = 80, result = TCL_ERROR;
+    Ns_ObjvSpec options[] = {
+        {"-headers", Ns_ObjvObj, &setObj, NULL},
+        {"-hostname", Ns_ObjvString, &hostname, NULL},
+        {"-method", Ns_ObjvString, &method, NULL},
+        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {"-version", Ns_ObjvString, &version, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"url", Ns_ObjvString, &url, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (setObj != NULL && (headers = NsTclSetGet(itPtr, setObj)) == NULL)) {
+        return TCL_ERROR;
+    }
+    method = method == NULL ? (char *) (uintptr_t) "GET" : method;
+    version = version == NULL ? (char *) (uintptr_t) "1.0" : version;
+    if (NsUrlSplit(url, false, &parts) != NULL
+        || spans[NS_URL_HOST].start == NULL || !IsLine(url)
+        || strchr(url, ' ') != NULL) {
+        return NsTclFail(interp, "invalid URL \"%s\"", url);
+    }
+    if (spans[NS_URL_PROTO].length != 4 || strncasecmp(url, "http", 4) != 0) {
+        return NsTclFail(interp, "no driver for protocol '%.*s' found",
+                         (int) spans[NS_URL_PROTO].length, url);
+    }
+    if (strpbrk(method, " \t\r\n") != NULL || *method == '\0') {
+        return NsTclFail(interp, "bad method \"%s\"", method);
+    }
+    if (strspn(version, "0123456789.") != strlen(version)
+        || (hostname != NULL && !IsLine(hostname))) {
+        return NsTclFail(interp, "invalid HTTP version or host name");
+    }
+    Ns_DStringInit(&host);
+    Ns_DStringInit(&request);
+    Ns_DStringNAppend(&host, spans[NS_URL_HOST].start,
+                      (int) spans[NS_URL_HOST].length);
+    if (spans[NS_URL_PORT].length > 0) {
+        port = (int) strtol(spans[NS_URL_PORT].start, NULL, 10);
+    }
+    AppendTarget(&request, method, version, &parts);
+    if (headers == NULL || Ns_SetIFind(headers, "Host") < 0) {
+        Ns_DStringVarAppend(&request, "Host: ",
+                            hostname != NULL ? hostname
+                                             : Ns_DStringValue(&host),
+                            (char *) NULL);
+        if (hostname == NULL && spans[NS_URL_PORT].length > 0) {
+            Ns_DStringPrintf(&request, ":%d", port);
+        }
+        Ns_DStringAppend(&request, "\r\n");
+    }
+    if (AppendFields(interp, &request, headers) == TCL_OK
+        && Connect(itPtr, Ns_DStringValue(&host), port, timeoutPtr, "http",
+                   &chanPtr)
+            == TCL_OK) {
+        if (NsChanWrite(chanPtr, Ns_DStringValue(&request),
+                        (size_t) Ns_DStringLength(&request))
+            < 0) {
+            (void) SendFailed(interp, chanPtr);
+            NsChanClose(chanPtr);
+        } else {
+            Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
+            result = TCL_OK;
+        }
+        NsChanUnref(&chanPtr);
+    }
+    Ns_DStringFree(&request);
+    Ns_DStringFree(&host);
+    return result;
+}
+
+/*
+ * The request line; a fragment is not sent.
+ */
+static void
+AppendTarget(Ns_DString *dsPtr, const char *method, const char *version,
+             const NsUrlParts *partsPtr)
+{
+    const NsSpan *anchorPtr = &partsPtr->parts[NS_URL_ANCHOR];
+    const NsSpan *hostPtr = &partsPtr->parts[NS_URL_HOST];
+    const char   *target = hostPtr->start + hostPtr->length;
+
+    target += strcspn(target, "/?#");
+    Ns_DStringVarAppend(dsPtr, method, " ", *target == '/' ? "" : "/",
+                        (char *) NULL);
+    Ns_DStringNAppend(dsPtr, target,
+                      anchorPtr->start != NULL
+                          ? (int) (anchorPtr->start - 1 - target)
+                          : -1);
+    Ns_DStringVarAppend(dsPtr, " HTTP/", version, "\r\n", (char *) NULL);
+}
+
+static int
+AppendFields(Tcl_Interp *interp, Ns_DString *dsPtr, Ns_Set *headers)
+{
+    for (int i = 0; headers != NULL && i < Ns_SetSize(headers); i++) {
+        const char *name = Ns_SetKey(headers, i);
+        const char *value = Ns_SetValue(headers, i);
+
+        if (name == NULL || *name == '\0' || strpbrk(name, " \t:\r\n") != NULL
+            || (value != NULL && !IsLine(value))) {
+            return NsTclFail(interp, "invalid header field \"%s\"",
+                             name == NULL ? "" : name);
+        }
+        Ns_DStringVarAppend(dsPtr, name, ": ", value == NULL ? "" : value,
+                            "\r\n", (char *) NULL);
+    }
+    Ns_DStringAppend(dsPtr, "\r\n");
+    return TCL_OK;
+}
+
+static bool
+IsLine(const char *text)
+{
+    return strpbrk(text, "\r\n") == NULL;
+}
+
+/*
+ * ns_connchan write ?-buffered? channel data
+ */
+static int
+WriteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    NsInterp      *itPtr = clientData;
+    Tcl_Obj       *nameObj, *dataObj;
+    int            isBuffered = 0, length, result;
+    unsigned char *bytes;
+    Tcl_DString    text;
+    NsChan        *chanPtr;
+    int64_t        n;
+    Ns_ObjvSpec    options[] = {
+           {"-buffered", Ns_ObjvBool, &isBuffered, INT2PTR(true)},
+           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &nameObj, NULL},
+                          {"data", Ns_ObjvObj, &dataObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (chanPtr = FindChan(itPtr, itPtr->serverPtr, nameObj)) == NULL) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&text);
+    if (NsTclIsByteArray(dataObj)) {
+        bytes = Tcl_GetByteArrayFromObj(dataObj, &length);
+    } else {
+        const char *string = Tcl_GetStringFromObj(dataObj, &length);
+
+        bytes = (unsigned char *)
+            Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"), string,
+                                     length, &text);
+        length = Tcl_DStringLength(&text);
+    }
+    n = NsChanWrite(chanPtr, (char *) bytes, (size_t) length);
+    Tcl_DStringFree(&text);
+    result = n < 0 ? SendFailed(interp, chanPtr)
+                   : NsTclReturn(interp, Tcl_NewWideIntObj(n));
+    NsChanUnref(&chanPtr);
+    return result;
+}
+
+static int
+SendFailed(Tcl_Interp *interp, const NsChan *chanPtr)
+{
+    return NsTclFail(interp, "channel %s: send operation failed: %s",
+                     NsChanName(chanPtr), Tcl_PosixError(interp));
+}
+
+/*
+ * ns_connchan read ?-websocket? channel
+ */
+static int
+ReadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    Tcl_Obj    *nameObj, *resultObj = NULL;
+    int         isWebSocket = 0, n = 0;
+    NsChan     *chanPtr;
+    Ns_DString  ds;
+    Ns_ObjvSpec options[] = {
+        {"-websocket", Ns_ObjvBool, &isWebSocket, INT2PTR(true)},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &nameObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (chanPtr = FindChan(itPtr, itPtr->serverPtr, nameObj)) == NULL) {
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    if (isWebSocket) {
+        resultObj = Tcl_NewDictObj();
+        NsChanReadFrame(chanPtr, &ds, resultObj);
+    } else {
+        n = NsChanRead(chanPtr, &ds);
+        if (n >= 0) {
+            resultObj =
+                Tcl_NewByteArrayObj((unsigned char *) Ns_DStringValue(&ds),
+                                    Ns_DStringLength(&ds));
+        }
+    }
+    Ns_DStringFree(&ds);
+    n = resultObj != NULL
+        ? NsTclReturn(interp, resultObj)
+        : NsTclFail(interp, "channel %s: receive operation failed: %s",
+                    NsChanName(chanPtr), Tcl_PosixError(interp));
+    NsChanUnref(&chanPtr);
+    return n;
+}
+
+/*
+ * ns_connchan callback ?-receivetimeout t? ?-sendtimeout t? ?-timeout t?
+ * channel script when
+ */
+static int
+CallbackCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    NsInterp      *itPtr = clientData;
+    Tcl_Obj       *nameObj;
+    char          *script, *when;
+    Ns_Time       *timeoutPtr = NULL, *receivePtr = NULL, *sendPtr = NULL;
+    NsChan        *chanPtr;
+    NsChanCallback callback = {0};
+    Ns_ReturnCode  status;
+    Ns_ObjvSpec    options[] = {
+           {"-receivetimeout", Ns_ObjvTime, &receivePtr, NULL},
+           {"-sendtimeout", Ns_ObjvTime, &sendPtr, NULL},
+           {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &nameObj, NULL},
+                          {"script", Ns_ObjvString, &script, NULL},
+                          {"when", Ns_ObjvString, &when, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (chanPtr = FindChan(itPtr, itPtr->serverPtr, nameObj)) == NULL) {
+        return TCL_ERROR;
+    }
+    if (ParseWhen(interp, when, &callback.when) != TCL_OK) {
+        NsChanUnref(&chanPtr);
+        return TCL_ERROR;
+    }
+    callback.script = script;
+    callback.timeout = timeoutPtr != NULL ? *timeoutPtr : (Ns_Time){0, 0};
+    callback.receiveTimeout = receivePtr != NULL
+        ? *receivePtr
+        : (Ns_Time){0, 0};
+    status = NsChanSetCallback(chanPtr, &callback);
+    NsChanUnref(&chanPtr);
+    return status == NS_OK ? TCL_OK
+                           : NsTclFail(interp, "could not register callback");
+}
+
+static int
+ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr)
+{
+    if (*text == '\0' || strspn(text, "rwex") != strlen(text)) {
+        return NsTclFail(interp,
+                         "invalid when specification \"%s\": should be "
+                         "one/more of r, w, e, or x",
+                         text);
+    }
+    *whenPtr = (strchr(text, 'r') != NULL ? NS_SOCK_READ : 0)
+        | (strchr(text, 'w') != NULL ? NS_SOCK_WRITE : 0)
+        | (strchr(text, 'e') != NULL ? NS_SOCK_EXCEPTION : 0)
+        | (strchr(text, 'x') != NULL ? NS_SOCK_EXIT : 0);
+    return TCL_OK;
+}
+
+/*
+ * ns_connchan close ?-server s? channel
+ */
+static int
+CloseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    NsChan *chanPtr;
+
+    if (TakeChan(clientData, objc, objv, &chanPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    NsChanClose(chanPtr);
+    NsChanUnref(&chanPtr);
+    return TCL_OK;
+}
+
+/*
+ * ns_connchan status ?-server s? channel
+ */
+static int
+StatusCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsChan  *chanPtr;
+    Tcl_Obj *dictObj;
+
+    if (TakeChan(clientData, objc, objv, &chanPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    dictObj = Tcl_NewDictObj();
+    NsChanStatus(chanPtr, dictObj);
+    NsChanUnref(&chanPtr);
+    return NsTclReturn(interp, dictObj);
+}
+
+static int
+ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsInterp *itPtr = clientData;
+    NsChan   *chanPtr = NsChanRef(itPtr->serverPtr, Tcl_GetString(objv[2]));
+    bool      exists = chanPtr != NULL;
+
+    if (exists) {
+        NsChanUnref(&chanPtr);
+    }
+    return NsTclReturn(interp, Tcl_NewIntObj(exists));
+}
+
+/*
+ * The words `?-server s? channel`.
+ */
+static int
+TakeChan(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, NsChan **chanPtrPtr)
+{
+    NsServer   *serverPtr = itPtr->serverPtr;
+    char       *server = NULL;
+    Tcl_Obj    *nameObj;
+    Ns_ObjvSpec options[] = {
+        {"-server", Ns_ObjvString, &server, NULL}, {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &nameObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, itPtr->interp, 2, objc, objv) != NS_OK
+        || (server != NULL
+            && (serverPtr = NsServerArgFind(itPtr->interp, server)) == NULL)) {
+        return TCL_ERROR;
+    }
+    *chanPtrPtr = FindChan(itPtr, serverPtr, nameObj);
+    return *chanPtrPtr != NULL ? TCL_OK : TCL_ERROR;
+}
+
+static NsChan *
+FindChan(NsInterp *itPtr, NsServer *serverPtr, Tcl_Obj *nameObj)
+{
+    const char *name = Tcl_GetString(nameObj);
+    NsChan     *chanPtr = NsChanRef(serverPtr, name);
+
+    if (chanPtr == NULL) {
+        Ns_TclPrintfResult(itPtr->interp, "channel \"%s\" does not exist",
+                           name);
+    }
+    return chanPtr;
+}
+
+/*
+ * ns_connchan wsencode ?-binary? ?-fin 0|1? ?-mask? ?-opcode o? ?--? data
+ */
+static int
+WsEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    static Ns_ObjvTable opcodes[] = {
+        {"continue", NS_WS_CONTINUE},
+        {"text", NS_WS_TEXT},
+        {"binary", NS_WS_BINARY},
+        {"close", NS_WS_CLOSE},
+        {"ping", NS_WS_PING},
+        {"pong", NS_WS_PONG},
+        {NULL, 0}};
+    static Ns_ObjvTable bits[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
+    int                 isBinary = 0, isFinal = 1, isMasked = 0, length;
+    int                 opcode = NS_WS_TEXT;
+    Tcl_Obj            *dataObj;
+    unsigned char       mask[4];
+    const char         *bytes;
+    Tcl_DString         text, frame;
+    Ns_ObjvSpec         options[] = {
+                {"-binary", Ns_ObjvBool, &isBinary, INT2PTR(true)},
+                {"-fin", Ns_ObjvIndex, &isFinal, bits},
+                {"-mask", Ns_ObjvBool, &isMasked, INT2PTR(true)},
+                {"-opcode", Ns_ObjvIndex, &opcode, opcodes},
+                {"--", Ns_ObjvBreak, NULL, NULL},
+                {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"data", Ns_ObjvObj, &dataObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_DStringInit(&text);
+    Tcl_DStringInit(&frame);
+    if (isBinary || NsTclIsByteArray(dataObj)) {
+        bytes = (char *) Tcl_GetByteArrayFromObj(dataObj, &length);
+    } else {
+        bytes = Tcl_GetStringFromObj(dataObj, &length);
+        bytes = Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"), bytes,
+                                         length, &text);
+        length = Tcl_DStringLength(&text);
+    }
+    if (opcode >= NS_WS_CLOSE && (length > NS_WS_MAX_CONTROL || !isFinal)) {
+        Tcl_DStringFree(&text);
+        return NsTclFail(interp,
+                         "a control frame is final and has at most %d bytes",
+                         NS_WS_MAX_CONTROL);
+    }
+    NsRandomBytes(mask, sizeof(mask));
+    NsWsAppend(&frame, opcode, isFinal != 0, isMasked != 0 ? mask : NULL, bytes,
+               (size_t) length);
+    Tcl_SetObjResult(interp,
+                     Tcl_NewByteArrayObj((unsigned char *)
+                                             Tcl_DStringValue(&frame),
+                                         Tcl_DStringLength(&frame)));
+    Tcl_DStringFree(&frame);
+    Tcl_DStringFree(&text);
+    return TCL_OK;
 }

@@ -1,0 +1,113 @@
+/*
+ * wsframe.c --
+ *
+ *      Frames of WebSocket.
+ */
+
+#include "http/wsframe.h"
+
+#define FINAL    0x80u
+#define RESERVED 0x70u
+#define OPCODE   0x0Fu
+#define MASKED   0x80u
+#define LENGTH   0x7Fu
+
+static void Unmask(char *bytes, size_t length, const unsigned char *mask);
+
+NsWsStatus
+NsWsParse(const char *bytes, size_t length, size_t maxLength,
+          NsWsFrame *framePtr)
+{
+    const unsigned char *p = (const unsigned char *) bytes;
+    size_t               head = 2, nLength;
+    uint64_t             payload;
+
+    if (length < 2) {
+        return NS_WS_INCOMPLETE;
+    }
+    *framePtr = (NsWsFrame){.opcode = (int) (p[0] & OPCODE),
+                            .isFinal = (p[0] & FINAL) != 0u,
+                            .isMasked = (p[1] & MASKED) != 0u};
+    payload = p[1] & LENGTH;
+    nLength = payload == 126u ? 2u : payload == 127u ? 8u : 0u;
+    if ((p[0] & RESERVED) != 0u
+        || (framePtr->opcode > NS_WS_BINARY && framePtr->opcode < NS_WS_CLOSE)
+        || framePtr->opcode > NS_WS_PONG
+        || (framePtr->opcode >= NS_WS_CLOSE
+            && (nLength > 0u || !framePtr->isFinal))) {
+        return NS_WS_INVALID;
+    }
+    if (length < head + nLength) {
+        return NS_WS_INCOMPLETE;
+    }
+    if (nLength > 0u) {
+        payload = 0u;
+        for (size_t i = 0; i < nLength; i++) {
+            payload = payload << 8 | p[head + i];
+        }
+        head += nLength;
+    }
+    if (payload > maxLength) {
+        return NS_WS_INVALID;
+    }
+    if (framePtr->isMasked) {
+        if (length < head + sizeof(framePtr->mask)) {
+            return NS_WS_INCOMPLETE;
+        }
+        memcpy(framePtr->mask, p + head, sizeof(framePtr->mask));
+        head += sizeof(framePtr->mask);
+    }
+    framePtr->payload = bytes + head;
+    framePtr->length = (size_t) payload;
+    framePtr->frameBytes = head + (size_t) payload;
+    return length < framePtr->frameBytes ? NS_WS_INCOMPLETE : NS_WS_COMPLETE;
+}
+
+void
+NsWsAppend(Ns_DString *dsPtr, int opcode, bool isFinal,
+           const unsigned char *mask, const char *payload, size_t length)
+{
+    unsigned char head[14];
+    size_t        n = 2, nLength = length <= 125 ? 0 : length <= 65535 ? 2 : 8;
+    int           start;
+
+    head[0] = (unsigned char) ((isFinal ? FINAL : 0u)
+                               | ((unsigned) opcode & OPCODE));
+    head[1] = (unsigned char) (nLength == 0       ? length
+                                   : nLength == 2 ? 126
+                                                  : 127);
+    for (size_t i = nLength; i > 0; i--) {
+        head[n++] = (unsigned char) ((uint64_t) length >> (8 * (i - 1)));
+    }
+    if (mask != NULL) {
+        head[1] |= MASKED;
+        memcpy(head + n, mask, 4);
+        n += 4;
+    }
+    Ns_DStringNAppend(dsPtr, (char *) head, (int) n);
+    start = Ns_DStringLength(dsPtr);
+    Ns_DStringNAppend(dsPtr, payload, (int) length);
+    if (mask != NULL) {
+        Unmask(Ns_DStringValue(dsPtr) + start, length, mask);
+    }
+}
+
+void
+NsWsAppendPayload(Ns_DString *dsPtr, const NsWsFrame *framePtr)
+{
+    int start = Ns_DStringLength(dsPtr);
+
+    Ns_DStringNAppend(dsPtr, framePtr->payload, (int) framePtr->length);
+    if (framePtr->isMasked) {
+        Unmask(Ns_DStringValue(dsPtr) + start, framePtr->length,
+               framePtr->mask);
+    }
+}
+
+static void
+Unmask(char *bytes, size_t length, const unsigned char *mask)
+{
+    for (size_t i = 0; i < length; i++) {
+        bytes[i] = (char) ((unsigned char) bytes[i] ^ mask[i % 4]);
+    }
+}

@@ -1,0 +1,745 @@
+/*
+ * connchan.c --
+ *
+ *      Connections without a thread.
+ *
+ *      The table holds a reference to each channel, and so does a callback
+ *      while the thread -socks- waits for it.  The last one closes the socket,
+ *      so that its number is nobody else's as long as it is used.
+ *
+ *      Of several threads that write, one sends, without a lock, and the others
+ *      leave it their data.
+ */
+
+#include "tcl/connchan.h"
+
+#include <poll.h>
+
+#include "nslog.h"
+#include "nsprocess.h"
+#include "nsthread.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "http/wsframe.h"
+#include "net/sockcallback.h"
+#include "tcl/interp.h"
+
+#define READ_BYTES  65536
+#define MAX_MESSAGE ((size_t) 1 << 20) /* As maxinput by default. */
+
+struct NsChan {
+    /* Constant. */
+    NsServer  *serverPtr;
+    char      *name;
+    char      *driver;
+    char      *peer;
+    char      *clientData;
+    char      *thread; /* Which made it. */
+    Ns_Time    start;
+    NS_SOCKET  sock;
+    bool       isServer;
+    atomic_int nRefs;
+
+    Ns_Mutex   lock; /* Guards the rest. */
+    Ns_DString unsent;
+    bool       isSending; /* A thread sends, and takes what is left here. */
+    int64_t    nSent;
+    int64_t    nReceived;
+    int        sendError; /* errno, or 0. */
+    int        receiveError;
+    Ns_Time    receiveTimeout;
+    Ns_Time    timeout; /* Of the callback. */
+
+    Ns_DString frames;  /* Received, and not parsed yet. */
+    Ns_DString message; /* Payloads of the message that has begun. */
+    int        nFragments;
+    int        opcode; /* Of that message. */
+
+    char *script; /* NULL: no callback. */
+    int   when;
+    bool  isRunning; /* The script; it is armed again behind it. */
+    bool  isArmed;   /* The thread -socks- has a reference, until it has been
+                      * told to forget the channel. */
+    int  nArming;    /* Threads that are about to tell it of a callback. */
+    bool isClosed;
+};
+
+static Ns_Mutex      tableLock; /* Guards the table. */
+static Tcl_HashTable table;     /* Of NsChan by name. */
+static uint64_t      nNames;
+
+static Ns_SockProc RunCallback, ForgetCallback;
+static void        Take(NsChan *chanPtr);
+static int64_t     SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr);
+static int         Receive(NsChan *chanPtr, Ns_DString *dsPtr);
+static int RunScript(const NsChan *chanPtr, const char *script, int why);
+static Ns_ReturnCode Arm(NsChan *chanPtr);
+static void          Cancel(NsChan *chanPtr);
+static const char   *TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr,
+                               Ns_DString *messagePtr, Tcl_Obj *dictObj);
+static bool IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr);
+static void DropFrame(NsChan *chanPtr, size_t length);
+static void PutInt(Tcl_Obj *dictObj, const char *key, int64_t value);
+static void PutText(Tcl_Obj *dictObj, const char *key, const char *text);
+static void AppendWhen(Ns_DString *dsPtr, int when);
+
+void
+NsChanInit(void)
+{
+    NsMutexSetup(&tableLock, NS_RANK_TCL_MISC, "ns:connchans", NULL);
+    Tcl_InitHashTable(&table, TCL_STRING_KEYS);
+}
+
+NsChan *
+NsChanCreate(const NsChanSpec *specPtr)
+{
+    NsChan *chanPtr = ns_calloc(1, sizeof(NsChan));
+    char    name[32];
+    int     isNew;
+
+    NsAssert(specPtr->sock >= 0);
+    (void) Ns_SockSetNonBlocking(specPtr->sock);
+    chanPtr->serverPtr = specPtr->serverPtr;
+    chanPtr->driver = ns_strdup(specPtr->driver);
+    chanPtr->peer = ns_strdup(specPtr->peer);
+    chanPtr->clientData = ns_strcopy(specPtr->clientData);
+    chanPtr->thread = ns_strdup(Ns_ThreadGetName());
+    chanPtr->start = specPtr->start;
+    chanPtr->sock = specPtr->sock;
+    chanPtr->isServer = specPtr->isServer;
+    chanPtr->receiveTimeout = (Ns_Time){1, 0};
+    atomic_init(&chanPtr->nRefs, 2); /* The table's and the caller's. */
+    NsMutexSetup(&chanPtr->lock, NS_RANK_TCL_MISC, "ns:connchan:channel", NULL);
+    Ns_DStringInit(&chanPtr->unsent);
+    Ns_DStringInit(&chanPtr->frames);
+    Ns_DStringInit(&chanPtr->message);
+
+    Ns_MutexLock(&tableLock);
+    snprintf(name, sizeof(name), "conn%" PRIu64, nNames++);
+    chanPtr->name = ns_strdup(name);
+    Tcl_SetHashValue(Tcl_CreateHashEntry(&table, name, &isNew), chanPtr);
+    Ns_MutexUnlock(&tableLock);
+    NsAssert(isNew);
+    return chanPtr;
+}
+
+const char *
+NsChanName(const NsChan *chanPtr)
+{
+    return chanPtr->name;
+}
+
+NsChan *
+NsChanRef(NsServer *serverPtr, const char *name)
+{
+    Tcl_HashEntry *entryPtr;
+    NsChan        *chanPtr = NULL;
+
+    Ns_MutexLock(&tableLock);
+    entryPtr = Tcl_FindHashEntry(&table, name);
+    if (entryPtr != NULL) {
+        chanPtr = Tcl_GetHashValue(entryPtr);
+        if (chanPtr->serverPtr != serverPtr) {
+            chanPtr = NULL;
+        } else {
+            Take(chanPtr);
+        }
+    }
+    Ns_MutexUnlock(&tableLock);
+    return chanPtr;
+}
+
+static void
+Take(NsChan *chanPtr)
+{
+    NsAssert(chanPtr->nRefs > 0);
+    atomic_fetch_add(&chanPtr->nRefs, 1);
+}
+
+void
+NsChanUnref(NsChan **chanPtrPtr)
+{
+    NsChan *chanPtr = *chanPtrPtr;
+
+    *chanPtrPtr = NULL;
+    NsAssert(chanPtr->nRefs > 0);
+    if (atomic_fetch_sub(&chanPtr->nRefs, 1) > 1) {
+        return;
+    }
+    NsAssert(chanPtr->isClosed && !chanPtr->isArmed && !chanPtr->isSending);
+    NsClose(chanPtr->sock);
+    Ns_MutexDestroy(&chanPtr->lock);
+    Ns_DStringFree(&chanPtr->unsent);
+    Ns_DStringFree(&chanPtr->frames);
+    Ns_DStringFree(&chanPtr->message);
+    ns_free(chanPtr->script);
+    ns_free(chanPtr->name);
+    ns_free(chanPtr->driver);
+    ns_free(chanPtr->peer);
+    ns_free(chanPtr->clientData);
+    ns_free(chanPtr->thread);
+    ns_free(chanPtr);
+}
+
+/*
+ * The shutdown ends what other threads wait for on the socket, and tells the
+ * other end at once.
+ */
+void
+NsChanClose(NsChan *chanPtr)
+{
+    Tcl_HashEntry *entryPtr;
+    bool           isFirst, isArmed;
+
+    Ns_MutexLock(&chanPtr->lock);
+    isFirst = !chanPtr->isClosed;
+    chanPtr->isClosed = true;
+    isArmed = chanPtr->isArmed && !chanPtr->isRunning && chanPtr->nArming == 0;
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (!isFirst) {
+        return;
+    }
+    Ns_MutexLock(&tableLock);
+    entryPtr = Tcl_FindHashEntry(&table, chanPtr->name);
+    NsAssert(entryPtr != NULL);
+    Tcl_DeleteHashEntry(entryPtr);
+    Ns_MutexUnlock(&tableLock);
+    (void) shutdown(chanPtr->sock, SHUT_RDWR);
+    if (isArmed) {
+        Cancel(chanPtr);
+    }
+    NsChanUnref(&chanPtr);
+}
+
+/* ---- Writing. ---- */
+
+int64_t
+NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
+{
+    Ns_DString sending;
+    int64_t    n = 0, nSent = 0;
+    int        error;
+
+    Ns_MutexLock(&chanPtr->lock);
+    Ns_DStringNAppend(&chanPtr->unsent, bytes, (int) length);
+    if (chanPtr->isSending) {
+        Ns_MutexUnlock(&chanPtr->lock);
+        return 0;
+    }
+    chanPtr->isSending = true;
+    chanPtr->sendError = 0;
+    do {
+        sending = chanPtr->unsent;
+        if (sending.string == chanPtr->unsent.staticSpace) {
+            sending.string = sending.staticSpace;
+        }
+        Ns_DStringInit(&chanPtr->unsent);
+        Ns_MutexUnlock(&chanPtr->lock);
+
+        n = SendUnlocked(chanPtr, &sending);
+        error = n < 0 ? errno : 0;
+
+        Ns_MutexLock(&chanPtr->lock);
+        n = MAX(n, 0);
+        nSent += n;
+        if (error == 0) {
+            bool isBlocked = n < Ns_DStringLength(&sending);
+
+            /* What came meanwhile goes behind what is left. */
+            Ns_DStringNAppend(&sending, Ns_DStringValue(&chanPtr->unsent),
+                              Ns_DStringLength(&chanPtr->unsent));
+            Ns_DStringTrunc(&chanPtr->unsent, 0);
+            Ns_DStringNAppend(&chanPtr->unsent, Ns_DStringValue(&sending) + n,
+                              Ns_DStringLength(&sending) - (int) n);
+            n = isBlocked ? 0 : n;
+        }
+        Ns_DStringFree(&sending);
+    } while (error == 0 && n > 0 && Ns_DStringLength(&chanPtr->unsent) > 0);
+    chanPtr->isSending = false;
+    chanPtr->nSent += nSent;
+    chanPtr->sendError = error;
+    Ns_MutexUnlock(&chanPtr->lock);
+    errno = error;
+    return error != 0 ? -1 : nSent;
+}
+
+/*
+ * As much as the socket takes now.
+ */
+static int64_t
+SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr)
+{
+    const char *bytes = Ns_DStringValue(dsPtr);
+    size_t      length = (size_t) Ns_DStringLength(dsPtr), nSent = 0;
+
+    while (nSent < length) {
+        ssize_t n = send(chanPtr->sock, bytes + nSent, length - nSent,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n >= 0) {
+            nSent += (size_t) n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            break;
+        } else if (errno != EINTR) {
+            return -1;
+        }
+    }
+    return (int64_t) nSent;
+}
+
+/* ---- Reading. ---- */
+
+int
+NsChanRead(NsChan *chanPtr, Ns_DString *dsPtr)
+{
+    Ns_Time timeout;
+    int     n, error;
+
+    n = Receive(chanPtr, dsPtr);
+    if (n < 0 && errno == EAGAIN) {
+        Ns_MutexLock(&chanPtr->lock);
+        timeout = chanPtr->receiveTimeout;
+        Ns_MutexUnlock(&chanPtr->lock);
+        n = Ns_SockTimedWait(chanPtr->sock, NS_SOCK_READ, &timeout) == NS_OK
+            ? Receive(chanPtr, dsPtr)
+            : 0;
+        n = n < 0 && errno == EAGAIN ? 0 : n;
+    }
+    error = n < 0 ? errno : 0;
+    Ns_MutexLock(&chanPtr->lock);
+    chanPtr->nReceived += MAX(n, 0);
+    chanPtr->receiveError = error;
+    Ns_MutexUnlock(&chanPtr->lock);
+    errno = error;
+    return n;
+}
+
+/*
+ * What is there now, at most a message.
+ */
+static int
+Receive(NsChan *chanPtr, Ns_DString *dsPtr)
+{
+    char    buffer[READ_BYTES];
+    ssize_t n;
+    int     total = 0;
+
+    do {
+        n = recv(chanPtr->sock, buffer, sizeof(buffer), MSG_DONTWAIT);
+        if (n > 0) {
+            Ns_DStringNAppend(dsPtr, buffer, (int) n);
+            total += (int) n;
+        }
+    } while ((n < 0 && errno == EINTR)
+             || (n == (ssize_t) sizeof(buffer)
+                 && (size_t) total < MAX_MESSAGE));
+    return total > 0 ? total : (int) n;
+}
+
+void
+NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
+{
+    Ns_DString  received;
+    NsWsFrame   frame;
+    NsWsStatus  status;
+    const char *verdict;
+    int         n = 0;
+
+    Ns_DStringInit(&received);
+    Ns_MutexLock(&chanPtr->lock);
+    status = NsWsParse(Ns_DStringValue(&chanPtr->frames),
+                       (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
+                       &frame);
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (status == NS_WS_INCOMPLETE) {
+        n = NsChanRead(chanPtr, &received);
+    }
+    Ns_MutexLock(&chanPtr->lock);
+    Ns_DStringNAppend(&chanPtr->frames, Ns_DStringValue(&received),
+                      Ns_DStringLength(&received));
+    verdict = TakeFrame(chanPtr, &frame, messagePtr, dictObj);
+    if (n < 0) {
+        verdict = "exception";
+    }
+    status = NsWsParse(Ns_DStringValue(&chanPtr->frames),
+                       (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
+                       &frame);
+    PutText(dictObj, "frame", verdict);
+    PutInt(dictObj, "bytes", n);
+    PutInt(dictObj, "unprocessed", Ns_DStringLength(&chanPtr->frames));
+    PutInt(dictObj, "fragments", chanPtr->nFragments);
+    PutInt(dictObj, "havedata", status == NS_WS_COMPLETE);
+    Ns_MutexUnlock(&chanPtr->lock);
+    Ns_DStringFree(&received);
+}
+
+/*
+ * Take a frame off the buffer if it is complete.  A control frame may come
+ * between those of a message, and is delivered by itself.
+ */
+static const char *
+TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr, Ns_DString *messagePtr,
+          Tcl_Obj *dictObj)
+{
+    bool isLast = false;
+
+    switch (NsWsParse(Ns_DStringValue(&chanPtr->frames),
+                      (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
+                      framePtr)) {
+    case NS_WS_INCOMPLETE:
+        return "incomplete";
+    case NS_WS_INVALID:
+        return "exception";
+    case NS_WS_COMPLETE:
+        break;
+    }
+    if (!IsAllowed(chanPtr, framePtr)) {
+        return "exception";
+    }
+    if (framePtr->opcode >= NS_WS_CLOSE) {
+        NsWsAppendPayload(messagePtr, framePtr);
+        PutInt(dictObj, "opcode", framePtr->opcode);
+        isLast = true;
+    } else {
+        if (framePtr->opcode != NS_WS_CONTINUE) {
+            chanPtr->opcode = framePtr->opcode;
+        }
+        NsWsAppendPayload(&chanPtr->message, framePtr);
+        chanPtr->nFragments++;
+        if (framePtr->isFinal) {
+            Ns_DStringNAppend(messagePtr, Ns_DStringValue(&chanPtr->message),
+                              Ns_DStringLength(&chanPtr->message));
+            PutInt(dictObj, "opcode", chanPtr->opcode);
+            Ns_DStringFree(&chanPtr->message);
+            chanPtr->nFragments = 0;
+            isLast = true;
+        }
+    }
+    PutInt(dictObj, "fin", framePtr->isFinal);
+    if (isLast) {
+        Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("payload", -1),
+                       Tcl_NewByteArrayObj((unsigned char *)
+                                               Ns_DStringValue(messagePtr),
+                                           Ns_DStringLength(messagePtr)));
+    }
+    DropFrame(chanPtr, framePtr->frameBytes);
+    return "complete";
+}
+
+/*
+ * Clients mask their frames and servers do not (RFC 6455, section 5.1); the
+ * first frame of a message, and it alone, says what that is.
+ */
+static bool
+IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr)
+{
+    bool isContinued = framePtr->opcode == NS_WS_CONTINUE;
+
+    if (framePtr->isMasked != chanPtr->isServer) {
+        return false;
+    }
+    return framePtr->opcode >= NS_WS_CLOSE
+        || (isContinued == (chanPtr->nFragments > 0)
+            && (size_t) Ns_DStringLength(&chanPtr->message) + framePtr->length
+                <= MAX_MESSAGE);
+}
+
+static void
+DropFrame(NsChan *chanPtr, size_t length)
+{
+    char  *bytes = Ns_DStringValue(&chanPtr->frames);
+    size_t left = (size_t) Ns_DStringLength(&chanPtr->frames) - length;
+
+    NsAssert(length <= (size_t) Ns_DStringLength(&chanPtr->frames));
+    memmove(bytes, bytes + length, left);
+    Ns_DStringSetLength(&chanPtr->frames, (int) left);
+}
+
+/* ---- Callbacks. ---- */
+
+/*
+ * From within its own script it takes effect when that has ended.
+ */
+Ns_ReturnCode
+NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr)
+{
+    bool isToArm;
+
+    Ns_MutexLock(&chanPtr->lock);
+    ns_free(chanPtr->script);
+    chanPtr->script = ns_strdup(specPtr->script);
+    chanPtr->when = specPtr->when;
+    chanPtr->timeout = specPtr->timeout;
+    if (specPtr->receiveTimeout.sec != 0 || specPtr->receiveTimeout.usec != 0) {
+        chanPtr->receiveTimeout = specPtr->receiveTimeout;
+    }
+    isToArm = !chanPtr->isRunning && !chanPtr->isClosed;
+    Ns_MutexUnlock(&chanPtr->lock);
+    return isToArm ? Arm(chanPtr) : NS_OK;
+}
+
+/*
+ * A callback that is armed already is replaced, and its reference stays.  Who
+ * closes the channel meanwhile leaves it to us to take the callback back.
+ */
+static Ns_ReturnCode
+Arm(NsChan *chanPtr)
+{
+    NsStamp       timeout;
+    Ns_ReturnCode status;
+    int           when;
+    bool          isClosed;
+
+    Ns_MutexLock(&chanPtr->lock);
+    isClosed = chanPtr->isClosed;
+    if (!isClosed) {
+        chanPtr->nArming++;
+        if (!chanPtr->isArmed) {
+            chanPtr->isArmed = true;
+            Take(chanPtr);
+        }
+    }
+    when = chanPtr->when;
+    timeout = NsClockFromTime(&chanPtr->timeout);
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (isClosed) {
+        return NS_OK;
+    }
+    status = NsSockCallback(chanPtr->sock, RunCallback, chanPtr,
+                            when | NS_SOCK_EXIT, timeout);
+    Ns_MutexLock(&chanPtr->lock);
+    chanPtr->nArming--;
+    isClosed = chanPtr->isClosed;
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (isClosed || status != NS_OK) {
+        Cancel(chanPtr);
+    }
+    return status;
+}
+
+/*
+ * In the thread -socks-.  It is not called again unless it is armed again.
+ */
+static int
+RunCallback(NS_SOCKET sock, void *arg, int why)
+{
+    NsChan *chanPtr = arg;
+    char   *script = NULL;
+    int     result = 0;
+    bool    wasClosed;
+
+    NsAssert(sock == chanPtr->sock);
+    Ns_MutexLock(&chanPtr->lock);
+    NsAssert(chanPtr->isArmed);
+    if (!chanPtr->isClosed && chanPtr->script != NULL
+        && (why != NS_SOCK_EXIT || (chanPtr->when & NS_SOCK_EXIT) != 0)) {
+        chanPtr->isRunning = true;
+        script = ns_strdup(chanPtr->script);
+    }
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (script != NULL) {
+        result = RunScript(chanPtr, script, why);
+        ns_free(script);
+    }
+    Ns_MutexLock(&chanPtr->lock);
+    chanPtr->isRunning = false;
+    wasClosed = chanPtr->isClosed;
+    if (result == 2) {
+        ns_free(chanPtr->script);
+        chanPtr->script = NULL;
+    }
+    Ns_MutexUnlock(&chanPtr->lock);
+
+    if (wasClosed) {
+        Cancel(chanPtr);
+    } else if (result == 0 || why == NS_SOCK_EXIT) {
+        NsChanClose(chanPtr);
+    } else if (result != 2) {
+        (void) Arm(chanPtr);
+    }
+    return false;
+}
+
+/*
+ * Have the thread -socks- forget the channel, whatever it is told before.
+ */
+static void
+Cancel(NsChan *chanPtr)
+{
+    Take(chanPtr);
+    if (Ns_SockCancelCallbackEx(chanPtr->sock, ForgetCallback, chanPtr)
+        != NS_OK) {
+        (void) ForgetCallback(chanPtr->sock, chanPtr, NS_SOCK_CANCEL);
+    }
+}
+
+static int
+ForgetCallback(NS_SOCKET sock, void *arg, int why)
+{
+    NsChan *chanPtr = arg;
+    bool    wasArmed;
+
+    NsAssert(sock == chanPtr->sock);
+    Ns_MutexLock(&chanPtr->lock);
+    wasArmed = chanPtr->isArmed;
+    chanPtr->isArmed = false;
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (wasArmed) {
+        NsChanUnref(&(NsChan *){chanPtr});
+    }
+    NsChanUnref(&chanPtr);
+    return false;
+}
+
+/*
+ * 0 to close the channel, 1 to go on, 2 to wait for another callback.
+ */
+static int
+RunScript(const NsChan *chanPtr, const char *script, int why)
+{
+    Tcl_Interp *interp = Ns_TclAllocateInterp(chanPtr->serverPtr->name);
+    Ns_DString  ds;
+    int         result = 0;
+
+    if (interp == NULL) {
+        return 0;
+    }
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&ds, script, " ",
+                        why == NS_SOCK_READ            ? "r"
+                            : why == NS_SOCK_WRITE     ? "w"
+                            : why == NS_SOCK_EXCEPTION ? "e"
+                            : why == NS_SOCK_TIMEOUT   ? "t"
+                                                       : "x",
+                        (char *) NULL);
+    if (Tcl_EvalEx(interp, Ns_DStringValue(&ds), Ns_DStringLength(&ds),
+                   TCL_EVAL_GLOBAL)
+        != TCL_OK) {
+        (void) Ns_TclLogErrorInfo(interp, "\n(context: connchan callback)");
+    } else if (Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &result)
+                   != TCL_OK
+               && Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &result)
+                   != TCL_OK) {
+        result = 0;
+    }
+    Ns_DStringFree(&ds);
+    Ns_TclDeAllocateInterp(interp);
+    return result;
+}
+
+/* ---- Looking. ---- */
+
+void
+NsChanList(NsServer *serverPtr, Ns_DString *dsPtr)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *entryPtr;
+    NsChan       **chans;
+    int            n = 0;
+
+    Ns_MutexLock(&tableLock);
+    chans = ns_malloc(sizeof(NsChan *) * ((size_t) table.numEntries + 1));
+    for (entryPtr = Tcl_FirstHashEntry(&table, &search); entryPtr != NULL;
+         entryPtr = Tcl_NextHashEntry(&search)) {
+        NsChan *chanPtr = Tcl_GetHashValue(entryPtr);
+
+        if (serverPtr == NULL || chanPtr->serverPtr == serverPtr) {
+            Take(chanPtr);
+            chans[n++] = chanPtr;
+        }
+    }
+    Ns_MutexUnlock(&tableLock);
+    for (int i = 0; i < n; i++) {
+        NsChan *chanPtr = chans[i];
+
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringAppendElement(dsPtr, chanPtr->name);
+        Ns_DStringAppendElement(dsPtr, chanPtr->thread);
+        Ns_DStringPrintf(dsPtr, " %ld.%06ld", chanPtr->start.sec,
+                         chanPtr->start.usec);
+        Ns_DStringAppendElement(dsPtr, chanPtr->driver);
+        Ns_DStringAppendElement(dsPtr, chanPtr->peer);
+        Ns_MutexLock(&chanPtr->lock);
+        Ns_DStringPrintf(dsPtr, " %" PRId64 " %" PRId64, chanPtr->nSent,
+                         chanPtr->nReceived);
+        Ns_DStringAppendElement(dsPtr,
+                                chanPtr->clientData != NULL
+                                    ? chanPtr->clientData
+                                    : "");
+        Ns_DStringAppendElement(dsPtr,
+                                chanPtr->script != NULL ? chanPtr->script : "");
+        Ns_DStringAppend(dsPtr, chanPtr->script != NULL ? " " : " {}");
+        if (chanPtr->script != NULL) {
+            AppendWhen(dsPtr, chanPtr->when);
+        }
+        Ns_MutexUnlock(&chanPtr->lock);
+        Tcl_DStringEndSublist(dsPtr);
+        NsChanUnref(&chanPtr);
+    }
+    ns_free(chans);
+}
+
+void
+NsChanStatus(NsChan *chanPtr, Tcl_Obj *dictObj)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%ld.%06ld", chanPtr->start.sec, chanPtr->start.usec);
+    PutText(dictObj, "start", Ns_DStringValue(&ds));
+    PutText(dictObj, "driver", chanPtr->driver);
+    PutText(dictObj, "peer", chanPtr->peer);
+    Ns_MutexLock(&chanPtr->lock);
+    PutInt(dictObj, "sent", chanPtr->nSent);
+    PutInt(dictObj, "received", chanPtr->nReceived);
+    PutInt(dictObj, "framebuffer", Ns_DStringLength(&chanPtr->frames));
+    PutInt(dictObj, "sendbuffer", Ns_DStringLength(&chanPtr->unsent));
+    PutInt(dictObj, "fragments", chanPtr->nFragments);
+    PutText(dictObj, "senderror",
+            chanPtr->sendError == 0 ? "" : strerrorname_np(chanPtr->sendError));
+    PutText(dictObj, "recverror",
+            chanPtr->receiveError == 0
+                ? ""
+                : strerrorname_np(chanPtr->receiveError));
+    if (chanPtr->script != NULL) {
+        PutText(dictObj, "callback", chanPtr->script);
+        Ns_DStringTrunc(&ds, 0);
+        AppendWhen(&ds, chanPtr->when);
+        PutText(dictObj, "condition", Ns_DStringValue(&ds));
+    }
+    Ns_MutexUnlock(&chanPtr->lock);
+    Ns_DStringFree(&ds);
+}
+
+static void
+PutInt(Tcl_Obj *dictObj, const char *key, int64_t value)
+{
+    Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj(key, -1),
+                   Tcl_NewWideIntObj(value));
+}
+
+static void
+PutText(Tcl_Obj *dictObj, const char *key, const char *text)
+{
+    Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj(key, -1),
+                   Tcl_NewStringObj(text, -1));
+}
+
+static void
+AppendWhen(Ns_DString *dsPtr, int when)
+{
+    static const struct {
+        int  when;
+        char letter[2];
+    } letters[] = {{NS_SOCK_READ, "r"},
+                   {NS_SOCK_WRITE, "w"},
+                   {NS_SOCK_EXCEPTION, "e"},
+                   {NS_SOCK_EXIT, "x"}};
+
+    for (int i = 0; i < Ns_NrElements(letters); i++) {
+        if ((when & letters[i].when) != 0) {
+            Ns_DStringAppend(dsPtr, letters[i].letter);
+        }
+    }
+}

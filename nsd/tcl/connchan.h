@@ -1,0 +1,87 @@
+/*
+ * connchan.h --
+ *
+ *      Connections without a thread: sockets under a name, which all threads of
+ *      a server may read, write and wait for.
+ *
+ *      A socket is non-blocking.  What it does not take at once is kept, and
+ *      sent before later data.  A callback runs in the thread -socks-; reading
+ *      waits for data, in the thread that asks for them.
+ */
+
+#ifndef NSD_TCL_CONNCHAN_H
+#define NSD_TCL_CONNCHAN_H
+
+#include "nssocket.h"
+#include "nsstring.h"
+#include "process/server.h"
+
+typedef struct NsChan NsChan; /* Counted. */
+
+typedef struct NsChanSpec {
+    NsServer   *serverPtr;
+    const char *driver;
+    const char *peer;
+    const char *clientData; /* NULL: none. */
+    Ns_Time     start;
+    NS_SOCKET   sock;     /* Becomes the channel's. */
+    bool        isServer; /* The other end is a client: it masks frames. */
+} NsChanSpec;
+
+void NsChanInit(void);
+
+/*
+ * A new channel; its name, valid as long as the reference.
+ */
+NsChan     *NsChanCreate(const NsChanSpec *specPtr);
+const char *NsChanName(const NsChan *chanPtr);
+
+/*
+ * The channel of that name and server; NULL: there is none.
+ */
+NsChan *NsChanRef(NsServer *serverPtr, const char *name);
+void    NsChanUnref(NsChan **chanPtrPtr);
+
+/*
+ * Take the name away, and close the socket when nobody uses it any more.
+ */
+void NsChanClose(NsChan *chanPtr);
+
+/*
+ * Send data, and what was kept before; how many bytes went.  -1: errno.
+ */
+int64_t NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length);
+
+/*
+ * Append what there is, after waiting for it if need be, at most the receive
+ * timeout.  How many bytes; 0 at the end and after that time; -1: errno.
+ */
+int NsChanRead(NsChan *chanPtr, Ns_DString *dsPtr);
+
+/*
+ * Likewise, for the next frame of WebSocket: append a dict.
+ */
+void NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj);
+
+/*
+ * Call `SCRIPT REASON` when a condition holds, until its result is 0 (then the
+ * channel is closed) or 2.  Timeouts of 0 seconds leave what is set.
+ */
+typedef struct NsChanCallback {
+    const char *script;
+    int         when; /* NS_SOCK_READ, ... */
+    Ns_Time     timeout;
+    Ns_Time     receiveTimeout;
+    Ns_Time     sendTimeout;
+} NsChanCallback;
+
+Ns_ReturnCode NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr);
+
+/*
+ * Append {CH THREAD START DRIVER PEER SENT RECEIVED CLIENTDATA CALLBACK WHEN}
+ * of each channel of a server, or of all (NULL); put the state of one.
+ */
+void NsChanList(NsServer *serverPtr, Ns_DString *dsPtr);
+void NsChanStatus(NsChan *chanPtr, Tcl_Obj *dictObj);
+
+#endif
