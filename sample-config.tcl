@@ -35,6 +35,7 @@ if {[file exists $top/nssock/nssock.so]} {
 # The process.
 ns_section ns/parameters
    ns_param home                    $home      ;# Working directory; relative paths are below it.
+  #ns_param tmpdir                  {}         ;# Directory for temporary files; default: that of TMPDIR, or the system's.
    # File that holds the process id; the first default holds if home/logs
    # exists. Default: logs/nsd.pid, or nsd.pid.
   #ns_param pidfile                 {}

@@ -385,6 +385,7 @@ GoHome(const NsOptions *optionsPtr)
         home = path;
     }
     NsInfoSetHome(home);
+    NsPathsSetTemp();
     if (Ns_InfoConfigFile() == NULL) {
         UseTree();
     }

@@ -8,7 +8,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-static const char *defaultDirectory = P_tmpdir; /* Constant after Setup. */
+static const char *defaultDirectory = P_tmpdir; /* Constant once started. */
 
 static void        Setup(void) __attribute__((constructor));
 static const char *Directory(const char *directory);
@@ -30,6 +30,12 @@ const char *
 NsTempDirectory(void)
 {
     return defaultDirectory;
+}
+
+void
+NsTempSetDirectory(const char *directory)
+{
+    defaultDirectory = ns_strdup(directory);
 }
 
 int

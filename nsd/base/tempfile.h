@@ -16,6 +16,11 @@
 const char *NsTempDirectory(void);
 
 /*
+ * Make it another, while the configuration is read: before other threads ask.
+ */
+void NsTempSetDirectory(const char *directory);
+
+/*
  * A file without a name, in directory or (NULL) that one, open for reading and
  * writing, close-on-exec; -1 with errno.
  */

@@ -39,6 +39,8 @@
 static const NsParameter processParameters[] = {
     PATH("home", "installation prefix",
          "Working directory; relative paths are below it."),
+    PATH("tmpdir", "that of TMPDIR, or the system's",
+         "Directory for temporary files."),
     TEXT("outputcharset", "iso-8859-1",
          "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",

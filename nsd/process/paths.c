@@ -10,6 +10,8 @@
 #include "nsparam.h"
 #include "nsprocess.h"
 #include "nsstring.h"
+#include "base/tempfile.h"
+#include "process/config.h"
 #include "process/info.h"
 
 static const char *Home(void);
@@ -109,6 +111,26 @@ const char *
 NsPathsHomeSetting(void)
 {
     return Ns_ConfigString("ns/parameters", "home", NsInfoPrefix());
+}
+
+void
+NsPathsSetTemp(void)
+{
+    const char *setting = Ns_ConfigGetValue("ns/parameters", "tmpdir");
+    Ns_DString  ds;
+    int         length;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds,
+                     setting != NULL && *setting != '\0' ? setting
+                                                         : NsTempDirectory());
+    length = Ns_DStringLength(&ds);
+    while (length > 1 && Ns_DStringValue(&ds)[length - 1] == '/') {
+        Ns_DStringSetLength(&ds, --length);
+    }
+    NsTempSetDirectory(Ns_DStringValue(&ds));
+    (void) NsConfigSet("ns/parameters", "tmpdir", Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
 }
 
 static char *

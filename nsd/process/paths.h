@@ -20,4 +20,10 @@ void NsPathsLog(Ns_DString *dsPtr, const char *file);
  */
 const char *NsPathsHomeSetting(void);
 
+/*
+ * Once the configuration is read: the directory for temporary files is what it
+ * says, and is then in it for scripts that ask.
+ */
+void NsPathsSetTemp(void);
+
 #endif
