@@ -94,8 +94,11 @@ static void
 what_is_wrong_is_named(void **state)
 {
     static const char *const texts[] = {
-        "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 2000\r\n\r\n", "\r\n\r\n",
-        "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "HTTP/1.1 200 OK\r\nA : x\r\n\r\n",
+        "HTTP/1.1 099 X\r\n\r\n",
+        "HTTP/1.1 2000\r\n\r\n",
+        "\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nA : x\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"};

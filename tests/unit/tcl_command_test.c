@@ -101,22 +101,25 @@ subcommands_can_be_abbreviated(void **state)
     expect("door", "wrong # args: should be \"door verb ?arg?\"");
     expect("door c", "8");
     expect("door op", "wrong # args: should be \"door open file\"");
-    expect("door o", "ambiguous verb \"o\": must be open, order, or close");
-    expect("door x", "bad verb \"x\": must be open, order, or close");
+    expect("door o",
+           "ambiguous verb \"o\": must be open, order, close, or opera");
+    expect("door x", "bad verb \"x\": must be open, order, close, or opera");
 }
 
 static void
 subcommands_of_an_exact_command_cannot(void **state)
 {
     expect("gate close", "8");
-    expect("gate clos", "bad verb \"clos\": must be open, order, or close");
+    expect("gate clos",
+           "bad verb \"clos\": must be open, order, close, or opera");
 }
 
 static void
 a_row_behind_the_table_has_its_whole_name_only(void **state)
 {
     expect("door opera 1", "3");
-    expect("door oper", "bad verb \"oper\": must be open, order, or close");
+    expect("door oper",
+           "bad verb \"oper\": must be open, order, close, or opera");
     expect("gate opera", "2");
 }
 
