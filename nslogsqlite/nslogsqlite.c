@@ -295,7 +295,7 @@ LookAtName(Database *dbPtr, bool isAwaited)
         || st.st_dev != dbPtr->st.st_dev) {
         Ns_Log(
             Error,
-            "log: sink '%s': database '%s' was deleted, renamed or "
+            "log[%s]: database '%s' was deleted, renamed or "
             "replaced: it is opened anew; rows are missing from it that were "
             "written before",
             dbPtr->targetPtr->sink, dbPtr->file);

@@ -411,9 +411,9 @@ Complain(const NsSinkDraft *draftPtr, const char *name, const char *section,
          const char *reason, const char *consequence)
 {
     if (draftPtr->settings.isRequired) {
-        Ns_Fatal("log: sink '%s' is required: section %s: %s", name, section,
+        Ns_Fatal("log[%s]: the sink is required: section %s: %s", name, section,
                  reason);
     }
-    Ns_Log(Error, "log: sink '%s': section %s: %s; %s", name, section, reason,
+    Ns_Log(Error, "log[%s]: section %s: %s; %s", name, section, reason,
            consequence);
 }

@@ -441,7 +441,7 @@ LookAt(Ns_LogSink sink, int64_t busy)
         return;
     }
     Tell(sink, Warning,
-         "log: sink '%s': a write to '%s' has taken more than a "
+         "log[%s]: a write to '%s' has taken more than a "
          "second so far; its records wait in memory, then on disk: see why it "
          "takes nothing",
          sink->name, NsSinkFile(sink));
@@ -461,7 +461,7 @@ Report(Ns_LogSink sink)
         && sink->keeper.spillTold != atomic_load(&sink->counts.spillSince)) {
         sink->keeper.spillTold = atomic_load(&sink->counts.spillSince);
         Tell(sink, Warning,
-             "log: sink '%s' has fallen behind: its oldest "
+             "log[%s]: the sink has fallen behind: its oldest "
              "records wait on disk in '%s', %zu bytes at most; see why "
              "'%s' takes nothing, or too little",
              sink->name, NsSinkRing()->headerPtr->spillDirectory,
@@ -471,7 +471,7 @@ Report(Ns_LogSink sink)
         sink->keeper.failureTold = failure;
         if (failure != 0) {
             Tell(sink, Error,
-                 "log: sink '%s' is behind, and its records "
+                 "log[%s]: the sink is behind, and its records "
                  "cannot wait on disk in '%s': '%s'; see logspilldir",
                  sink->name, NsSinkRing()->headerPtr->spillDirectory,
                  strerror(failure));
@@ -481,7 +481,7 @@ Report(Ns_LogSink sink)
         && (sink->keeper.lostTold == 0
             || now - sink->keeper.lostTold >= REPORT_NANOS)) {
         Tell(sink, Error,
-             "log: sink '%s' is behind by more than "
+             "log[%s]: the sink is behind by more than "
              "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
              "records in memory are dropped, %" PRIu64 " so far; see why "
              "'%s' takes nothing, or too little",

@@ -119,7 +119,7 @@ NoteSuccess(Ns_LogSink sink)
     sink->failing.retryAt = 0;
     sink->failing.complaint[0] = '\0';
     NsDeliverTell(sink, Notice,
-                  "log: sink '%s': writing to '%s' works again, "
+                  "log[%s]: writing to '%s' works again, "
                   "after %.3f seconds",
                   sink->name, NsSinkFile(sink), seconds);
     if (!NsSinkIsHeard(sink)) {

@@ -136,7 +136,7 @@ NoteReturn(Ns_LogSink sink, bool isOk)
     told = atomic_exchange(&sink->counts.stallTold, 0);
     if (unlikely(told != 0) && isOk) {
         Ns_Log(Notice,
-               "log: sink '%s': '%s' takes lines again, after %.3f "
+               "log[%s]: '%s' takes lines again, after %.3f "
                "seconds",
                sink->name, NsSinkFile(sink),
                (double) (NsLogClock() - told) / 1e9);
@@ -298,7 +298,7 @@ NoteUnsafe(Ns_LogSink sink, int reason)
     atomic_fetch_add(&sink->counts.nErrors, 1);
     if (!sink->target.isSyncFailing) {
         Ns_Log(Error,
-               "log: sink '%s': sync of '%s' failed: '%s'; what was "
+               "log[%s]: sync of '%s' failed: '%s'; what was "
                "written may be lost when the machine loses power",
                sink->name, NsSinkFile(sink), strerror(reason));
     }
@@ -317,7 +317,7 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
         atomic_store(&sink->failing.since, NsLogClock());
         sink->failing.retryNanos = RETRY_NANOS;
         NsDeliverTell(sink, Error,
-                      "log: sink '%s': writing to '%s' failed: "
+                      "log[%s]: writing to '%s' failed: "
                       "'%s'; trying again",
                       sink->name, NsSinkFile(sink),
                       sink->failing.complaint[0] != '\0'
@@ -363,7 +363,7 @@ CountDelivered(Ns_LogSink sink)
     if (sink->refusals.reported == 0
         || now - sink->refusals.reported >= REPORT_NANOS) {
         NsDeliverTell(sink, Error,
-                      "log: sink '%s': '%s' refused %" PRIu64
+                      "log[%s]: '%s' refused %" PRIu64
                       " rows, which are dropped: '%s'",
                       sink->name, NsSinkFile(sink), sink->refusals.nUnreported,
                       sink->refusals.text);

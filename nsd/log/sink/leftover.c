@@ -367,10 +367,10 @@ OpenOrphan(const char *path)
         return NULL;
     }
     Ns_Log(Warning,
-           "log: the log memory of process %d is gone, and what was "
-           "in no other place is lost; %" PRIu64 " records for sink '%s' were "
-           "on disk in '%s', and are written now",
-           (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr), slotPtr->name,
+           "log[%s]: the log memory of process %d is gone, and what was in no "
+           "other place is lost; %" PRIu64 " records for this sink were on "
+           "disk in '%s', and are written now",
+           slotPtr->name, (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr),
            path);
     return ringPtr;
 }
@@ -452,9 +452,9 @@ NsLeftoverForget(const char *sink)
                    leftoverPtr->file, leftoverPtr->problem);
         } else {
             Ns_Log(Warning,
-                   "log: %" PRIu64 " records that process %d left for "
-                   "sink '%s' are discarded",
-                   leftoverPtr->nRecords, leftoverPtr->pid, leftoverPtr->sink);
+                   "log[%s]: %" PRIu64
+                   " records that process %d left are discarded",
+                   leftoverPtr->sink, leftoverPtr->nRecords, leftoverPtr->pid);
         }
     }
     NsLeftoversFree(listPtr->leftovers, listPtr->n);

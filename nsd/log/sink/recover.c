@@ -355,7 +355,7 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
     }
     if (!NsRecoverClaims(sink)) {
         Ns_Log(Error,
-               "log: sink '%s': cannot write what process %d had not "
+               "log[%s]: cannot write what process %d had not "
                "written: '%s'; %s",
                sink->name,
                (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
@@ -590,23 +590,23 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (n > 0) {
         Ns_Log(Notice,
-               "log: sink '%s': wrote %" PRIu64 " records that process "
+               "log[%s]: wrote %" PRIu64 " records that process "
                "%d had not written",
                sink->name, n, pid);
     }
     nDamaged = atomic_load(&sink->counts.nDamaged);
     if (nDamaged > 0) {
         Ns_Log(Error,
-               "log: sink '%s': at least %" PRIu64 " records of process "
+               "log[%s]: at least %" PRIu64 " records of process "
                "%d are lost: the memory that it left is damaged",
                sink->name, nDamaged, pid);
     }
     if (isDelivered && nLeft > 0) {
         Ns_Log(Warning,
-               "log: '%s' holds %" PRIu64 " records for sink '%s' of "
+               "log[%s]: '%s' holds %" PRIu64 " records for this sink of "
                "streams that no module has made; nsd --logs prints them, "
                "ns_logsink forget discards them",
-               ringPtr->path, nLeft, sink->name);
+               sink->name, ringPtr->path, nLeft);
     }
     errno = reason;
     return isDelivered;
@@ -689,10 +689,10 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (!isDelivered) {
         Ns_Log(Warning,
-               "log: '%s' holds %" PRIu64 " records for sink '%s', "
+               "log[%s]: '%s' holds %" PRIu64 " records for this sink, "
                "which no longer exists; nsd --logs prints them, "
                "ns_logsink forget discards them",
-               ringPtr->path, n, slotPtr->name);
+               slotPtr->name, ringPtr->path, n);
     }
 }
 

@@ -215,7 +215,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
             || errno == NS_SINK_TOO_MANY_READERS)) {
         int reason = errno == NS_SINK_NO_THREAD ? EAGAIN : errno;
 
-        Ns_Log(Error, "log: cannot make sink '%s': %s", spec.name,
+        Ns_Log(Error, "log[%s]: cannot make the sink: %s", spec.name,
                NsSinkReason(errno));
         errno = reason;
     }
@@ -252,7 +252,7 @@ Remove(Ns_LogSink sink)
     NsSinkGetStats(sink, &stats);
     if (status != NS_OK && stats.pending > 0) {
         Ns_Log(Warning,
-               "log: sink '%s' is removed with %" PRIu64 " records "
+               "log[%s]: the sink is removed with %" PRIu64 " records "
                "that could not be written to '%s', which are dropped",
                sink->name, stats.pending, NsSinkFile(sink));
     }
@@ -471,7 +471,7 @@ NsSinkStop(void)
         if (!NsSinkAwaitStop(sink, &limit)) {
             atomic_store(&sink->isStuck, true);
             Ns_Log(Warning,
-                   "log: sink '%s' is stuck writing to '%s'; the next "
+                   "log[%s]: the sink is stuck writing to '%s'; the next "
                    "start writes the rest",
                    sink->name, NsSinkFile(sink));
         } else if (IsFailing(sink)) {
@@ -480,7 +480,7 @@ NsSinkStop(void)
             NsSinkGetStats(sink, &stats);
             if (stats.pending > 0) {
                 NsDeliverTell(sink, Warning,
-                              "log: sink '%s': %" PRIu64
+                              "log[%s]: %" PRIu64
                               " records are not written; the next start writes "
                               "them",
                               sink->name, stats.pending);

@@ -48,9 +48,9 @@ NsSinkFdReopenIfDue(Ns_LogSink sink)
     if (unlikely(sink->target.isReopenDue) && !NsSinkFdReopen(sink)) {
         sink->target.isReopenDue = false;
         Ns_Log(Error,
-               "log: failed to re-open log file '%s': '%s'; lines go "
+               "log[%s]: failed to re-open log file '%s': '%s'; lines go "
                "into the old one",
-               sink->target.file, strerror(errno));
+               sink->name, sink->target.file, strerror(errno));
     }
 }
 
@@ -113,7 +113,7 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
     }
     if (write(fd, "\n", 1) != 1) {
         Ns_Log(Warning,
-               "log: sink '%s': the last line of the file before '%s' "
+               "log[%s]: the last line of the file before '%s' "
                "is incomplete, and is whole in the new one: '%s'",
                sink->name, sink->target.file, strerror(errno));
     }

@@ -76,7 +76,7 @@ NsSinkEndSpill(Ns_LogSink sink)
     NsSinkNoteSpill(sink);
     if (since != 0) {
         Ns_Log(Notice,
-               "log: sink '%s' has caught up after %.3f seconds: what "
+               "log[%s]: the sink has caught up after %.3f seconds: what "
                "had gone to disk is written to '%s'",
                sink->name, (double) (NsLogClock() - since) / 1e9,
                NsSinkFile(sink));
@@ -111,7 +111,7 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (errno == ENOENT) {
         Ns_Log(Error,
-               "log: sink '%s': what process %d left on disk for it is "
+               "log[%s]: what process %d left on disk for it is "
                "gone from '%s'",
                sink->name, (int) ringPtr->headerPtr->pid,
                ringPtr->headerPtr->spillDirectory);

@@ -86,9 +86,9 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
     nMoved = ToDisk(&walk, most - MIN(most, used));
     if (nMoved > 0) {
         Ns_Log(Notice,
-               "log: %" PRIu64 " records that process %d left for sink "
-               "'%s' move from memory to disk, into '%s'",
-               nMoved, (int) ringPtr->headerPtr->pid, slotPtr->name,
+               "log[%s]: %" PRIu64 " records that process %d left move from "
+               "memory to disk, into '%s'",
+               slotPtr->name, nMoved, (int) ringPtr->headerPtr->pid,
                ringPtr->headerPtr->spillDirectory);
     }
     if (NsMergeFirst(&walk.merge) != NULL
@@ -97,7 +97,7 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (nLost > 0) {
         Ns_Log(Error,
-               "log: sink '%s': %" PRIu64 " records of process %d are "
+               "log[%s]: %" PRIu64 " records of process %d are "
                "dropped: earlier processes left more for it than fits into "
                "log memory and into maxspill, %" PRIu64 " bytes; see why its "
                "target takes nothing",

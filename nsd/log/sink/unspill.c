@@ -109,7 +109,7 @@ SkipDamaged(Ns_LogSink sink)
 
     atomic_fetch_add(&sink->counts.nDamaged, n);
     Ns_Log(Error,
-           "log: sink '%s': '%s' is damaged: %" PRIu64 " records are "
+           "log[%s]: '%s' is damaged: %" PRIu64 " records are "
            "lost",
            sink->name, sink->loan.spillPtr->path, n);
     NsSpillSkip(sink->loan.spillPtr);
