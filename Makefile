@@ -9,7 +9,7 @@
 #
 # The rooms of nsd/ stand in one line; each may use only what is to its left.
 ROOMS   = base http log/ring log/stream log/sink log/target log process net dispatch request tcl adp
-MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm nscgi nsdb nsdbsqlite nsdbpg
+MODULES = nssock nsssl nslog nslogsqlite nslogpostgresql nscp nsperm nscgi nsdb nsdbsqlite nsdbpg nsproxy
 PORT    = 8080
 ADDRESS =
 # make V=1 shows the commands.
@@ -66,7 +66,7 @@ obj/nslogpostgresql/%.o obj/nsdbpg/%.o: private COMPILE += $(PQ_INCLUDE)
 
 all: build
 
-build: nsd/nsd nsd/init.tcl $(BUILT_MODULES) | run/logs
+build: nsd/nsd nsd/init.tcl $(BUILT_MODULES) nsproxy/nsproxy-helper | run/logs
 
 # The home of a server that runs from the tree.
 run/logs:
@@ -127,6 +127,20 @@ nsssl_LIBS = $(SSL_LIBS)
 nslogsqlite_LIBS = $(SQLITE_LIBS)
 nslogpostgresql_LIBS = $(PQ_LIBS)
 # In the tree, and as it is installed.
+# A library for C users, and the program that workers are.
+PROXY_OBJECTS = $(patsubst %.c,obj/%.o,$(sort $(wildcard nsproxy/lib/*.c)))
+nsproxy_LIBS = -Lnsproxy -lnsproxy -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+nsproxy/nsproxy.so: nsproxy/libnsproxy.so
+
+nsproxy/libnsproxy.so: $(PROXY_OBJECTS) nsd/libnsd.so
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(SANITIZE) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsproxy.so -Wl,-rpath,'$$ORIGIN/../nsd:$$ORIGIN' -o $@ $(PROXY_OBJECTS) -Lnsd -lnsd
+
+nsproxy/nsproxy-helper: obj/nsproxy/helper/nsproxy-helper.o nsproxy/libnsproxy.so
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(SANITIZE) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../nsd:$$ORIGIN/../lib' -o $@ $< \
+	    -Lnsproxy -lnsproxy -Lnsd -lnsd $(LIBS)
+
 DB_LIBS = -Lnsdb -lnsdb -Wl,-rpath,'$$ORIGIN/../nsdb:$$ORIGIN/../lib'
 nsdb_LIBS = $(DB_LIBS)
 nsdbsqlite_LIBS = $(DB_LIBS) $(SQLITE_LIBS)
@@ -209,7 +223,8 @@ install: build
 	@PREFIX="$(DESTDIR)$(PREFIX)" tools/install
 
 clean:
-	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl nsdb/libnsdb.so $(foreach m,$(MODULES),$(m)/$(m).so)
+	rm -rf obj nsd/nsd nsd/libnsd.so nsd/init.tcl nsdb/libnsdb.so nsproxy/libnsproxy.so nsproxy/nsproxy-helper \
+	    $(foreach m,$(MODULES),$(m)/$(m).so)
 
 distclean: clean
 	rm -rf build-* configure config.mk include/Makefile.module config.status config.log autom4te.cache \
@@ -218,3 +233,4 @@ distclean: clean
 include bench/bench.mk
 
 -include $(ROOM_OBJECTS:.o=.d) $(MAIN_OBJECTS:.o=.d) $(MODULE_OBJECTS:.o=.d) obj/nsd/main.d
+-include $(PROXY_OBJECTS:.o=.d) obj/nsproxy/helper/nsproxy-helper.d

@@ -23,11 +23,11 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nscgi nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nscgi nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
 }
 ######################################################################
 # The process
@@ -308,6 +308,7 @@ ns_section ns/server/default/modules
   #ns_param nsperm                  $object(nsperm)
   #ns_param nsdb                    $object(nsdb)
   #ns_param nscgi                   $object(nscgi)
+  #ns_param nsproxy                 $object(nsproxy)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
@@ -566,6 +567,19 @@ ns_section ns/server/default/module/nslog
   #ns_param maxwait                 30s        ;# Longest wait for one of them to end.
   #ns_param maxinput                1MB        ;# Largest request body; 0 = any.
   #ns_param timeout                 5m         ;# Longest silence of a script; 0 = any.
+
+# Scripts in worker processes.
+#ns_section ns/server/default/module/nsproxy
+  #ns_param exec                    bin/nsproxy-helper ;# Worker program; relative to home.
+  #ns_param maxworkers              8          ;# Workers of a pool at most; 0 = none.
+  #ns_param gettimeout              0          ;# Longest wait for a handle; 0 = any.
+  #ns_param evaltimeout             0          ;# Longest run of a script; 0 = any.
+  #ns_param sendtimeout             5s         ;# Longest time to send a script.
+  #ns_param recvtimeout             5s         ;# Longest time to receive a result.
+   # Patience before each signal for a worker that shall end.
+  #ns_param waittimeout             1s
+  #ns_param idletimeout             5m         ;# A worker that is idle for so long ends.
+  #ns_param logminduration          1s         ;# Log scripts that take longer.
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a

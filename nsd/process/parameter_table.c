@@ -159,6 +159,25 @@ static const NsParameter nscgiParameters[] = {
          "Longest silence of a script; 0 = any."),
     END};
 
+static const NsParameter nsproxyParameters[] = {
+    PATH("exec", "bin/nsproxy-helper", "Worker program; relative to home."),
+    NUMBER("maxworkers", "8", 0, 10000, "Workers of a pool at most; 0 = none."),
+    SPAN("gettimeout", "0", 0, NS_PARAM_NO_LIMIT,
+         "Longest wait for a handle; 0 = any."),
+    SPAN("evaltimeout", "0", 0, NS_PARAM_NO_LIMIT,
+         "Longest run of a script; 0 = any."),
+    SPAN("sendtimeout", "5s", 0, NS_PARAM_NO_LIMIT,
+         "Longest time to send a script."),
+    SPAN("recvtimeout", "5s", 0, NS_PARAM_NO_LIMIT,
+         "Longest time to receive a result."),
+    SPAN("waittimeout", "1s", 0, NS_PARAM_NO_LIMIT,
+         "Patience before each signal for a worker that shall end."),
+    SPAN("idletimeout", "5m", 10000, NS_PARAM_NO_LIMIT,
+         "A worker that is idle for so long ends."),
+    SPAN("logminduration", "1s", 0, NS_PARAM_NO_LIMIT,
+         "Log scripts that take longer."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
@@ -227,6 +246,8 @@ static const NsParameterSection sections[] = {
      "Who may log in there.", false, NULL},
     {"module/nsperm", "ns/server/S/module/nsperm", "Permissions.", false, NULL},
     {"module/nscgi", "ns/server/S/module/nscgi", "CGI programs.", false, NULL},
+    {"module/nsproxy", "ns/server/S/module/nsproxy, ns/module/nsproxy",
+     "Scripts in worker processes.", false, NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
@@ -242,6 +263,7 @@ static const struct {
     {"module/nscp/users", nscpUserParameters},
     {"module/nsperm", nspermParameters},
     {"module/nscgi", nscgiParameters},
+    {"module/nsproxy", nsproxyParameters},
     {"module/nsstats", nsstatsParameters}};
 
 void

@@ -1,0 +1,422 @@
+/*
+ * pool.c --
+ *
+ *      Pools of handles.
+ *
+ *      One thread at a time collects the handles that it wants, so nobody
+ *      starves and two threads do not wait for what the other has.
+ */
+
+#include "proxy_int.h"
+
+static struct {
+    Ns_Mutex      lock; /* Guards the rest. */
+    Pool         *firstPtr;
+    Tcl_HashTable sections; /* By server. */
+    bool          hasSections;
+} pools;
+
+static void    ReadSettings(Settings *settingsPtr, const char *section);
+static Proxy  *MakeProxyLocked(Pool *poolPtr);
+static void    FreeProxy(Proxy *proxyPtr);
+static void    DetachLocked(Proxy **firstPtrPtr, Proxy *proxyPtr);
+static Worker *TakeWorkerLocked(Proxy *proxyPtr);
+static void    EndWorkers(Pool *poolPtr, Worker **workers, int n);
+static int     Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
+                       Proxy **proxies, ProxyError *errorPtr);
+
+void
+Ns_ProxySetDefaults(const char *server, const char *section)
+{
+    Tcl_HashEntry *hPtr;
+    int            isNew;
+
+    Ns_MutexLock(&pools.lock);
+    if (!pools.hasSections) {
+        Tcl_InitHashTable(&pools.sections, TCL_STRING_KEYS);
+        pools.hasSections = true;
+    }
+    hPtr = Tcl_CreateHashEntry(&pools.sections, server != NULL ? server : "",
+                               &isNew);
+    Tcl_SetHashValue(hPtr, ns_strdup(section));
+    Ns_MutexUnlock(&pools.lock);
+}
+
+Pool *
+ProxyPoolGet(Tcl_Interp *interp, const char *name)
+{
+    const char    *server = Ns_TclInterpServer(interp);
+    Tcl_HashEntry *hPtr = NULL;
+    Pool          *poolPtr;
+
+    Ns_MutexLock(&pools.lock);
+    poolPtr = pools.firstPtr;
+    while (poolPtr != NULL && !STREQ(poolPtr->name, name)) {
+        poolPtr = poolPtr->nextPtr;
+    }
+    if (poolPtr == NULL) {
+        if (pools.hasSections) {
+            hPtr = Tcl_FindHashEntry(&pools.sections,
+                                     server != NULL ? server : "");
+            if (hPtr == NULL) {
+                hPtr = Tcl_FindHashEntry(&pools.sections, "");
+            }
+        }
+        poolPtr = ns_calloc(1u, sizeof(*poolPtr));
+        poolPtr->name = ns_strdup(name);
+        Ns_MutexInit(&poolPtr->lock);
+        Ns_MutexSetName2(&poolPtr->lock, "nsproxy", name);
+        ReadSettings(&poolPtr->settings,
+                     hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr));
+        poolPtr->nextPtr = pools.firstPtr;
+        pools.firstPtr = poolPtr;
+    }
+    Ns_MutexUnlock(&pools.lock);
+    return poolPtr;
+}
+
+Pool *
+ProxyPoolFirst(void)
+{
+    Pool *poolPtr;
+
+    Ns_MutexLock(&pools.lock);
+    poolPtr = pools.firstPtr;
+    Ns_MutexUnlock(&pools.lock);
+    return poolPtr;
+}
+
+static void
+ReadSettings(Settings *s, const char *section)
+{
+    static const char none[] = "ns/no/nsproxy";
+    const char       *exec;
+    Ns_DString        ds;
+    int               n;
+
+    section = section == NULL ? none : section;
+    Ns_DStringInit(&ds);
+    exec = Ns_ConfigString(section, "exec", "bin/nsproxy-helper");
+    if (!Ns_PathIsAbsolute(exec)) {
+        exec = Ns_HomePath(&ds, exec, NULL);
+    }
+    s->exec = ns_strdup(exec);
+    Ns_DStringFree(&ds);
+    n = Ns_ConfigIntRange(section, "maxslaves", 8, 0, 10000);
+    n = Ns_ConfigIntRange(section, "maxworker", n, 0, 10000);
+    s->maxWorkers = Ns_ConfigIntRange(section, "maxworkers", n, 0, 10000);
+    Ns_ConfigTimeUnitRange(section, "gettimeout", "0", 0, 0, INT_MAX, 0,
+                           &s->getTimeout);
+    Ns_ConfigTimeUnitRange(section, "evaltimeout", "0", 0, 0, INT_MAX, 0,
+                           &s->evalTimeout);
+    Ns_ConfigTimeUnitRange(section, "sendtimeout", "5s", 0, 0, INT_MAX, 0,
+                           &s->sendTimeout);
+    Ns_ConfigTimeUnitRange(section, "recvtimeout", "5s", 0, 0, INT_MAX, 0,
+                           &s->recvTimeout);
+    Ns_ConfigTimeUnitRange(section, "waittimeout", "1s", 0, 0, INT_MAX, 0,
+                           &s->waitTimeout);
+    Ns_ConfigTimeUnitRange(section, "idletimeout", "5m", 10, 0, INT_MAX, 0,
+                           &s->idleTimeout);
+    Ns_ConfigTimeUnitRange(section, "logminduration", "1s", 0, 0, INT_MAX, 0,
+                           &s->logMinDuration);
+}
+
+void
+SettingsCopy(Settings *toPtr, const Settings *fromPtr)
+{
+    *toPtr = *fromPtr;
+    toPtr->env = Ns_SetCopy(fromPtr->env);
+    toPtr->exec = ns_strdup(fromPtr->exec);
+    toPtr->init = ns_strdup(fromPtr->init);
+    toPtr->reinit = ns_strdup(fromPtr->reinit);
+}
+
+void
+SettingsFree(Settings *settingsPtr)
+{
+    Ns_SetFree(settingsPtr->env);
+    ns_free(settingsPtr->exec);
+    ns_free(settingsPtr->init);
+    ns_free(settingsPtr->reinit);
+    memset(settingsPtr, 0, sizeof(*settingsPtr));
+}
+
+ProxyError
+ProxyTake(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies)
+{
+    ProxyError error = PROXY_OK;
+    int        nGot = Collect(poolPtr, n, timeoutPtr, proxies, &error);
+
+    if (error != PROXY_OK) {
+        for (int i = 0; i < nGot; i++) {
+            ProxyGive(proxies[i]);
+        }
+    }
+    return error;
+}
+
+/*
+ * timeoutPtr NULL: as configured, where 0 is no limit; else 0 does not wait.
+ */
+static int
+Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
+        ProxyError *errorPtr)
+{
+    Ns_Time deadline;
+    bool    hasLimit;
+    int     status = NS_OK, nGot = 0;
+
+    Ns_MutexLock(&poolPtr->lock);
+    hasLimit = timeoutPtr != NULL || poolPtr->settings.getTimeout.sec != 0
+        || poolPtr->settings.getTimeout.usec != 0;
+    timeoutPtr = timeoutPtr == NULL
+        ? &poolPtr->settings.getTimeout
+        : timeoutPtr;
+    Ns_GetTime(&deadline);
+    Ns_IncrTime(&deadline, timeoutPtr->sec, timeoutPtr->usec);
+    if (n < 1 || n > poolPtr->settings.maxWorkers) {
+        *errorPtr = PROXY_ERANGE;
+        Ns_MutexUnlock(&poolPtr->lock);
+        return 0;
+    }
+    while (poolPtr->isCollecting && status == NS_OK) {
+        status = Ns_CondTimedWait(&poolPtr->changed, &poolPtr->lock,
+                                  hasLimit ? &deadline : NULL);
+    }
+    if (!poolPtr->isCollecting) {
+        status = NS_OK;
+        poolPtr->isCollecting = true;
+        while (nGot < n && status == NS_OK) {
+            Proxy *proxyPtr = poolPtr->firstFreePtr;
+
+            if (proxyPtr == NULL
+                && poolPtr->nUsed < poolPtr->settings.maxWorkers) {
+                proxyPtr = MakeProxyLocked(poolPtr);
+            }
+            if (proxyPtr != NULL) {
+                DetachLocked(&poolPtr->firstFreePtr, proxyPtr);
+                poolPtr->nFree--;
+                poolPtr->nUsed++;
+                proxyPtr->nextPtr = poolPtr->firstUsedPtr;
+                poolPtr->firstUsedPtr = proxyPtr;
+                SettingsFree(&proxyPtr->settings);
+                SettingsCopy(&proxyPtr->settings, &poolPtr->settings);
+                proxies[nGot++] = proxyPtr;
+            } else {
+                status = Ns_CondTimedWait(&poolPtr->changed, &poolPtr->lock,
+                                          hasLimit ? &deadline : NULL);
+            }
+        }
+        poolPtr->isCollecting = false;
+        Ns_CondBroadcast(&poolPtr->changed);
+    }
+    if (nGot < n) {
+        *errorPtr = PROXY_EGETTIMEOUT;
+    }
+    Ns_MutexUnlock(&poolPtr->lock);
+    return nGot;
+}
+
+/*
+ * Goes on the list of free ones.
+ */
+static Proxy *
+MakeProxyLocked(Pool *poolPtr)
+{
+    Proxy     *proxyPtr = ns_calloc(1u, sizeof(*proxyPtr));
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s-%d", poolPtr->name, poolPtr->nMade++);
+    proxyPtr->id = Ns_DStringExport(&ds);
+    proxyPtr->poolPtr = poolPtr;
+    Tcl_DStringInit(&proxyPtr->script);
+    proxyPtr->nextPtr = poolPtr->firstFreePtr;
+    poolPtr->firstFreePtr = proxyPtr;
+    poolPtr->nFree++;
+    return proxyPtr;
+}
+
+static void
+FreeProxy(Proxy *proxyPtr)
+{
+    assert(proxyPtr->workerPtr == NULL);
+    SettingsFree(&proxyPtr->settings);
+    Tcl_DStringFree(&proxyPtr->script);
+    ns_free(proxyPtr->id);
+    ns_free(proxyPtr);
+}
+
+static void
+DetachLocked(Proxy **linkPtr, Proxy *proxyPtr)
+{
+    while (*linkPtr != proxyPtr) {
+        assert(*linkPtr != NULL);
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = proxyPtr->nextPtr;
+}
+
+/*
+ * The handle has no owner any more.  One that is busy loses its worker.
+ */
+void
+ProxyGive(Proxy *proxyPtr)
+{
+    Pool *poolPtr = proxyPtr->poolPtr;
+    bool  isSurplus;
+
+    if (proxyPtr->state != PROXY_IDLE) {
+        Ns_Log(Notice, "releasing busy proxy %s", proxyPtr->id);
+        ProxyEndWorker(proxyPtr);
+    } else if (ProxyIsSpent(proxyPtr)) {
+        ProxyEndWorker(proxyPtr);
+    }
+    Ns_MutexLock(&poolPtr->lock);
+    proxyPtr->state = PROXY_IDLE;
+    proxyPtr->interp = NULL;
+    Tcl_DStringSetLength(&proxyPtr->script, 0);
+    DetachLocked(&poolPtr->firstUsedPtr, proxyPtr);
+    poolPtr->nUsed--;
+    proxyPtr->nextPtr = poolPtr->firstFreePtr;
+    poolPtr->firstFreePtr = proxyPtr;
+    poolPtr->nFree++;
+    if (proxyPtr->workerPtr != NULL) {
+        proxyPtr->workerPtr->expireMs =
+            ProxyDeadline(&poolPtr->settings.idleTimeout);
+    }
+    isSurplus = poolPtr->nFree + poolPtr->nUsed > poolPtr->settings.maxWorkers;
+    Ns_CondBroadcast(&poolPtr->changed);
+    Ns_MutexUnlock(&poolPtr->lock);
+    if (isSurplus) {
+        ProxyPoolResize(poolPtr);
+    }
+    ProxyReaperWake();
+}
+
+/*
+ * As many handles as the settings want, as far as they are free.
+ */
+void
+ProxyPoolResize(Pool *poolPtr)
+{
+    Proxy *surplusPtr = NULL, *proxyPtr;
+
+    Ns_MutexLock(&poolPtr->lock);
+    while (poolPtr->nFree + poolPtr->nUsed < poolPtr->settings.maxWorkers) {
+        (void) MakeProxyLocked(poolPtr);
+    }
+    while (poolPtr->nFree > 0
+           && poolPtr->nFree + poolPtr->nUsed > poolPtr->settings.maxWorkers) {
+        proxyPtr = poolPtr->firstFreePtr;
+        DetachLocked(&poolPtr->firstFreePtr, proxyPtr);
+        poolPtr->nFree--;
+        proxyPtr->nextPtr = surplusPtr;
+        surplusPtr = proxyPtr;
+    }
+    Ns_CondBroadcast(&poolPtr->changed);
+    Ns_MutexUnlock(&poolPtr->lock);
+    while ((proxyPtr = surplusPtr) != NULL) {
+        surplusPtr = proxyPtr->nextPtr;
+        ProxyEndWorker(proxyPtr);
+        FreeProxy(proxyPtr);
+    }
+}
+
+static Worker *
+TakeWorkerLocked(Proxy *proxyPtr)
+{
+    Worker *workerPtr = proxyPtr->workerPtr;
+
+    proxyPtr->workerPtr = NULL;
+    return workerPtr;
+}
+
+/*
+ * Workers that nobody else knows.
+ */
+static void
+EndWorkers(Pool *poolPtr, Worker **workers, int n)
+{
+    Ns_Time step;
+
+    Ns_MutexLock(&poolPtr->lock);
+    step = poolPtr->settings.waitTimeout;
+    Ns_MutexUnlock(&poolPtr->lock);
+    for (int i = 0; i < n; i++) {
+        ns_close(workers[i]->sock);
+        if (workers[i]->pid != 0) {
+            ProxyReap(poolPtr->name, workers[i]->pid, &step);
+        }
+        ns_free(workers[i]);
+    }
+    ns_free(workers);
+}
+
+void
+ProxyPoolClear(Pool *poolPtr, const char *id)
+{
+    Worker **workers;
+    int      n = 0;
+
+    Ns_MutexLock(&poolPtr->lock);
+    workers = ns_calloc((size_t) poolPtr->nFree + 1, sizeof(*workers));
+    for (Proxy *p = poolPtr->firstFreePtr; p != NULL; p = p->nextPtr) {
+        if (p->workerPtr != NULL && (id == NULL || STREQ(p->id, id))) {
+            workers[n++] = TakeWorkerLocked(p);
+        }
+    }
+    Ns_MutexUnlock(&poolPtr->lock);
+    EndWorkers(poolPtr, workers, n);
+}
+
+/*
+ * The owner may wait on the socket at this moment: it ends for both sides, and
+ * stays open.
+ */
+void
+ProxyPoolStop(Pool *poolPtr, const char *id)
+{
+    Ns_MutexLock(&poolPtr->lock);
+    for (Proxy *p = poolPtr->firstUsedPtr; p != NULL; p = p->nextPtr) {
+        Worker *workerPtr = p->workerPtr;
+
+        if (workerPtr != NULL && !workerPtr->isStopped
+            && (id == NULL || STREQ(p->id, id))) {
+            workerPtr->isStopped = true;
+            (void) shutdown(workerPtr->sock, SHUT_RDWR);
+            ProxyReap(poolPtr->name, workerPtr->pid,
+                      &poolPtr->settings.waitTimeout);
+            workerPtr->pid = 0;
+        }
+    }
+    Ns_MutexUnlock(&poolPtr->lock);
+}
+
+int64_t
+ProxyPoolExpire(void)
+{
+    int64_t nowMs = ProxyNowMs(), dueMs = INT64_MAX;
+
+    for (Pool *poolPtr = ProxyPoolFirst(); poolPtr != NULL;
+         poolPtr = poolPtr->nextPtr) {
+        Worker **workers;
+        int      n = 0;
+
+        Ns_MutexLock(&poolPtr->lock);
+        workers = ns_calloc((size_t) poolPtr->nFree + 1, sizeof(*workers));
+        for (Proxy *p = poolPtr->firstFreePtr; p != NULL; p = p->nextPtr) {
+            if (p->workerPtr == NULL || p->workerPtr->expireMs < 0) {
+                continue;
+            }
+            if (p->workerPtr->expireMs <= nowMs) {
+                workers[n++] = TakeWorkerLocked(p);
+            } else {
+                dueMs = MIN(dueMs, p->workerPtr->expireMs);
+            }
+        }
+        Ns_MutexUnlock(&poolPtr->lock);
+        EndWorkers(poolPtr, workers, n);
+    }
+    return dueMs;
+}
