@@ -14,6 +14,7 @@
 struct DbDriver {
     DbDriver    *nextPtr;
     const char  *name;
+    const char  *section; /* The driver may keep it. */
     bool         isRegistered;
     ns_funcptr_t procs[DbFn_End];
     Tcl_DString  servers; /* Names of those it was told of, as a list. */
@@ -78,13 +79,13 @@ DbDriverGet(const char *name)
 
     Ns_DStringInit(&section);
     Ns_DStringVarAppend(&section, "ns/db/driver/", name, NULL);
-    if (Ns_ModuleLoad(NULL, driverPtr->name, ns_strdup(section.string), file,
+    driverPtr->section = Ns_DStringExport(&section);
+    if (Ns_ModuleLoad(NULL, driverPtr->name, driverPtr->section, file,
                       "Ns_DbDriverInit")
         != NS_OK) {
         Ns_Log(Error, "dbdrv: failed to load driver '%s'", name);
         driverPtr->isRegistered = false;
     }
-    Ns_DStringFree(&section);
     return driverPtr->isRegistered ? driverPtr : NULL;
 }
 

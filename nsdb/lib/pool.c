@@ -137,14 +137,17 @@ CreatePool(const char *name, const char *description)
     source = Ns_ConfigGetValue(section, "datasource");
     if (driver == NULL) {
         Ns_Log(Error, "dbinit: no driver for pool '%s'", name);
+        ns_free(section);
         return NULL;
     }
     driverPtr = DbDriverGet(driver);
     if (driverPtr == NULL) {
+        ns_free(section);
         return NULL;
     }
     if (source == NULL) {
         Ns_Log(Error, "dbinit: missing datasource for pool '%s'", name);
+        ns_free(section);
         return NULL;
     }
     poolPtr = ns_calloc(1u, sizeof(*poolPtr));
