@@ -62,6 +62,8 @@ typedef struct Writer {
 static Tcl_ObjCmdProc ParseCmd, ValueCmd, NullCmd, IsNullCmd, KeyCmd,
     KeyInfoCmd;
 
+static const char *BytesOf(Tcl_Obj *textObj, Tcl_DString *bytesPtr,
+                           int *lengthPtr);
 static int  TakeLimit(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
                       size_t max, size_t *limitPtr);
 static int  ParseText(Tcl_Interp *interp, Builder *builderPtr, bool isContainer,
@@ -165,14 +167,7 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     Tcl_DStringInit(&bytes);
-    if (NsTclIsByteArray(textObj)) {
-        text = (const char *) Tcl_GetByteArrayFromObj(textObj, &length);
-    } else {
-        text = Tcl_GetStringFromObj(textObj, &length);
-        text = Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"), text,
-                                        length, &bytes);
-        length = Tcl_DStringLength(&bytes);
-    }
+    text = BytesOf(textObj, &bytes, &length);
     builder.output = (Output) output;
     builder.nullObj = nullObj == NULL ? Tcl_NewObj() : nullObj;
     Tcl_IncrRefCount(builder.nullObj);
@@ -182,6 +177,24 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     FreeBuilder(&builder);
     Tcl_DStringFree(&bytes);
     return result;
+}
+
+/*
+ * A text in UTF-8, in the buffer if need be.
+ */
+static const char *
+BytesOf(Tcl_Obj *textObj, Tcl_DString *bytesPtr, int *lengthPtr)
+{
+    const char *text;
+
+    if (NsTclIsByteArray(textObj)) {
+        return (const char *) Tcl_GetByteArrayFromObj(textObj, lengthPtr);
+    }
+    text = Tcl_GetStringFromObj(textObj, lengthPtr);
+    text = Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"), text,
+                                    *lengthPtr, bytesPtr);
+    *lengthPtr = Tcl_DStringLength(bytesPtr);
+    return text;
 }
 
 /*

@@ -21,6 +21,8 @@ static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFpCmd, ReturnOkCmd,
 
 static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
                      const char *type, bool isBinary);
+static int ReturnText(NsConn *connPtr, int status, Tcl_Obj *textObj, int length,
+                      const char *type);
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
 
@@ -113,8 +115,8 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsInterp   *interpPtr = clientData;
     NsConn     *connPtr;
-    int         status = 200, length = -1, result, bytes;
-    const char *type = "*/*", *text, *file = NULL;
+    int         status = 200, length = -1, result;
+    const char *type = "*/*", *file = NULL;
     Tcl_Obj    *stringObj = NULL, *binaryObj = NULL, *fileIdObj = NULL;
     Tcl_Obj    *headersObj = NULL;
     Ns_Set     *headers = NULL;
@@ -164,13 +166,24 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else if (file != NULL) {
         result = Ns_ConnReturnFile(&connPtr->pub, status, type, file);
     } else {
-        text = Tcl_GetStringFromObj(stringObj, &bytes);
-        result = Ns_ConnReturnCharData(&connPtr->pub, status, text,
-                                       (length >= 0) ? MIN(length, bytes)
-                                                     : bytes,
-                                       type);
+        result = ReturnText(connPtr, status, stringObj, length, type);
     }
     return NsTclReturnStatus(interp, result);
+}
+
+/*
+ * So many bytes of a text; negative: all.
+ */
+static int
+ReturnText(NsConn *connPtr, int status, Tcl_Obj *textObj, int length,
+           const char *type)
+{
+    int         bytes;
+    const char *text = Tcl_GetStringFromObj(textObj, &bytes);
+
+    return Ns_ConnReturnCharData(&connPtr->pub, status, text,
+                                 length >= 0 ? MIN(length, bytes) : bytes,
+                                 type);
 }
 
 static int
