@@ -9,6 +9,7 @@
 #include "nsthread.h"
 
 static const char *defaultDirectory = P_tmpdir; /* Constant once started. */
+static char       *ownDirectory; /* The same, when it is to be freed. */
 
 static void        Setup(void) __attribute__((constructor));
 static const char *Directory(const char *directory);
@@ -22,7 +23,7 @@ Setup(void)
     const char *directory = getenv("TMPDIR");
 
     if (directory != NULL && *directory != '\0') {
-        defaultDirectory = ns_strdup(directory);
+        NsTempSetDirectory(directory);
     }
 }
 
@@ -35,7 +36,11 @@ NsTempDirectory(void)
 void
 NsTempSetDirectory(const char *directory)
 {
-    defaultDirectory = ns_strdup(directory);
+    char *oldDirectory = ownDirectory;
+
+    ownDirectory = ns_strdup(directory);
+    defaultDirectory = ownDirectory;
+    ns_free(oldDirectory);
 }
 
 int
