@@ -12,8 +12,8 @@
 static struct {
     Ns_Mutex      lock; /* Guards the rest. */
     Pool         *firstPtr;
-    Tcl_HashTable sections; /* By server. */
-    bool          hasSections;
+    Tcl_HashTable defaults; /* Settings by server. */
+    bool          hasDefaults;
 } pools;
 
 static void    ReadSettings(Settings *settingsPtr, const char *section);
@@ -28,17 +28,19 @@ static int     Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
 void
 Ns_ProxySetDefaults(const char *server, const char *section)
 {
+    Settings      *settingsPtr = ns_calloc(1u, sizeof(*settingsPtr));
     Tcl_HashEntry *hPtr;
     int            isNew;
 
+    ReadSettings(settingsPtr, section);
     Ns_MutexLock(&pools.lock);
-    if (!pools.hasSections) {
-        Tcl_InitHashTable(&pools.sections, TCL_STRING_KEYS);
-        pools.hasSections = true;
+    if (!pools.hasDefaults) {
+        Tcl_InitHashTable(&pools.defaults, TCL_STRING_KEYS);
+        pools.hasDefaults = true;
     }
-    hPtr = Tcl_CreateHashEntry(&pools.sections, server != NULL ? server : "",
+    hPtr = Tcl_CreateHashEntry(&pools.defaults, server != NULL ? server : "",
                                &isNew);
-    Tcl_SetHashValue(hPtr, ns_strdup(section));
+    Tcl_SetHashValue(hPtr, settingsPtr);
     Ns_MutexUnlock(&pools.lock);
 }
 
@@ -55,19 +57,22 @@ ProxyPoolGet(Tcl_Interp *interp, const char *name)
         poolPtr = poolPtr->nextPtr;
     }
     if (poolPtr == NULL) {
-        if (pools.hasSections) {
-            hPtr = Tcl_FindHashEntry(&pools.sections,
+        if (pools.hasDefaults) {
+            hPtr = Tcl_FindHashEntry(&pools.defaults,
                                      server != NULL ? server : "");
             if (hPtr == NULL) {
-                hPtr = Tcl_FindHashEntry(&pools.sections, "");
+                hPtr = Tcl_FindHashEntry(&pools.defaults, "");
             }
         }
         poolPtr = ns_calloc(1u, sizeof(*poolPtr));
         poolPtr->name = ns_strdup(name);
         Ns_MutexInit(&poolPtr->lock);
         Ns_MutexSetName2(&poolPtr->lock, "nsproxy", name);
-        ReadSettings(&poolPtr->settings,
-                     hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr));
+        if (hPtr != NULL) {
+            SettingsCopy(&poolPtr->settings, Tcl_GetHashValue(hPtr));
+        } else {
+            ReadSettings(&poolPtr->settings, "ns/module/nsproxy");
+        }
         poolPtr->nextPtr = pools.firstPtr;
         pools.firstPtr = poolPtr;
     }
@@ -89,12 +94,10 @@ ProxyPoolFirst(void)
 static void
 ReadSettings(Settings *s, const char *section)
 {
-    static const char none[] = "ns/no/nsproxy";
-    const char       *exec;
-    Ns_DString        ds;
-    int               n;
+    const char *exec;
+    Ns_DString  ds;
+    int         n;
 
-    section = section == NULL ? none : section;
     Ns_DStringInit(&ds);
     exec = Ns_ConfigString(section, "exec", "bin/nsproxy-helper");
     if (!Ns_PathIsAbsolute(exec)) {
