@@ -38,12 +38,9 @@ NsBytesInit(NsBytes *bytesPtr, Tcl_Obj *obj, bool isBinary)
         const char *text = Tcl_GetStringFromObj(obj, &length);
 
         if (!IsPlainUtf8((const unsigned char *) text, (size_t) length)) {
-            Tcl_Encoding encoding = Tcl_GetEncoding(NULL, "utf-8");
-
-            text = Tcl_UtfToExternalDString(encoding, text, length,
-                                            &bytesPtr->text);
+            text = Tcl_UtfToExternalDString(Ns_GetCharsetEncoding("utf-8"),
+                                            text, length, &bytesPtr->text);
             length = Ns_DStringLength(&bytesPtr->text);
-            Tcl_FreeEncoding(encoding);
         }
         bytesPtr->bytes = (const unsigned char *) text;
     }
@@ -101,11 +98,10 @@ NsBytesObj(const unsigned char *bytes, size_t length, int form)
 Tcl_Obj *
 NsBytesTextObj(const unsigned char *bytes, size_t length)
 {
-    const char  *p = (const char *) bytes, *end = p + length;
-    Tcl_Encoding encoding;
-    Ns_DString   ds;
-    Tcl_Obj     *obj;
-    size_t       n;
+    const char *p = (const char *) bytes, *end = p + length;
+    Ns_DString  ds;
+    Tcl_Obj    *obj;
+    size_t      n;
 
     while (p < end && (n = NsUtf8Sequence(p, end)) > 0) {
         p += n;
@@ -114,9 +110,8 @@ NsBytesTextObj(const unsigned char *bytes, size_t length)
         return Tcl_NewByteArrayObj(bytes, (int) length);
     }
     /* Tcl has forms of its own for null bytes and beyond U+FFFF. */
-    encoding = Tcl_GetEncoding(NULL, "utf-8");
-    Tcl_ExternalToUtfDString(encoding, (const char *) bytes, (int) length, &ds);
-    Tcl_FreeEncoding(encoding);
+    Tcl_ExternalToUtfDString(Ns_GetCharsetEncoding("utf-8"),
+                             (const char *) bytes, (int) length, &ds);
     obj = Tcl_NewStringObj(Ns_DStringValue(&ds), Ns_DStringLength(&ds));
     Ns_DStringFree(&ds);
     return obj;
