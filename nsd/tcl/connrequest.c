@@ -310,7 +310,7 @@ ParseAdpc(const char *value)
             Tcl_AppendToObj(valueObj, value, (int) length);
             value += length;
         }
-        Tcl_DictObjPut(NULL, dictObj, keyObj, valueObj);
+        NsTclDictPut(dictObj, keyObj, valueObj);
         value += strcspn(value, ",");
         value += *value == ',';
     }

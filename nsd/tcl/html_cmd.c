@@ -168,7 +168,7 @@ TagObj(const NsHtmlToken *tokenPtr)
     }
     objs[1] = Tcl_NewDictObj();
     while (NsHtmlAttribute(&attributes, &name, &value)) {
-        Tcl_DictObjPut(NULL, objs[1], SpanObj(name), SpanObj(value));
+        NsTclDictPut(objs[1], SpanObj(name), SpanObj(value));
     }
     return Tcl_NewListObj(2, objs);
 }

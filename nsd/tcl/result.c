@@ -54,6 +54,14 @@ NsTclReturnStatus(Tcl_Interp *interp, int status)
 }
 
 void
+NsTclDictPut(Tcl_Obj *dictObj, Tcl_Obj *keyObj, Tcl_Obj *valueObj)
+{
+    Tcl_IncrRefCount(keyObj);
+    Tcl_DictObjPut(NULL, dictObj, keyObj, valueObj);
+    Tcl_DecrRefCount(keyObj);
+}
+
+void
 Ns_TclPrintfResult(Tcl_Interp *interp, const char *fmt, ...)
 {
     Ns_DString ds;

@@ -29,6 +29,12 @@ int NsTclReturnAppended(Tcl_Interp *interp, void (*proc)(Ns_DString *dsPtr));
 int NsTclReturnStatus(Tcl_Interp *interp, int status);
 
 /*
+ * Put an entry, also under a key that is there already: Tcl_DictObjPut would
+ * leave a new object for it without an owner then.
+ */
+void NsTclDictPut(Tcl_Obj *dictObj, Tcl_Obj *keyObj, Tcl_Obj *valueObj);
+
+/*
  * Set the message, return TCL_ERROR.
  */
 #define NsTclFail(interp, ...) \

@@ -296,7 +296,7 @@ PutPart(Tcl_Obj *dictObj, const NsFieldPart *partPtr, bool isLower)
             name[i] = NsToLower(name[i]);
         }
     }
-    Tcl_DictObjPut(NULL, dictObj, nameObj, SpanObj(partPtr->value));
+    NsTclDictPut(dictObj, nameObj, SpanObj(partPtr->value));
 }
 
 static Tcl_Obj *

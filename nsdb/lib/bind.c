@@ -180,10 +180,13 @@ AllRows(Tcl_Interp *interp, Ns_DbHandle *handle)
 
         for (int i = 0; i < (int) Ns_SetSize(handle->row); i++) {
             const char *value = Ns_SetValue(handle->row, i);
+            Tcl_Obj *keyObj = Tcl_NewStringObj(Ns_SetKey(handle->row, i), -1);
 
-            Tcl_DictObjPut(NULL, dictObj,
-                           Tcl_NewStringObj(Ns_SetKey(handle->row, i), -1),
+            /* Columns may have the same name. */
+            Tcl_IncrRefCount(keyObj);
+            Tcl_DictObjPut(NULL, dictObj, keyObj,
                            Tcl_NewStringObj(value == NULL ? "" : value, -1));
+            Tcl_DecrRefCount(keyObj);
         }
         Tcl_ListObjAppendElement(NULL, listObj, dictObj);
     }
