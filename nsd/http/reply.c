@@ -111,13 +111,14 @@ ParseStatusLine(const char *text, const char *end, NsReplyHead *headPtr)
 }
 
 /*
- * Up to the empty line.
+ * Up to the empty line.  A folded line counts as a field does: each copies the
+ * value before it.
  */
 static const char *
 ParseFields(const char *text, const char *end, Ns_Set *fields)
 {
     const char *problem = NULL;
-    int         nFields = 0;
+    int         nLines = 0;
 
     while (text < end && problem == NULL) {
         const char *next;
@@ -127,10 +128,10 @@ ParseFields(const char *text, const char *end, Ns_Set *fields)
             problem = "control characters in the reply's header";
         } else if (lineEnd == text) {
             break;
+        } else if (++nLines > NS_REPLY_MAX_FIELDS) {
+            problem = "too many fields in the reply";
         } else if (NsIsSpace(*text)) {
             AppendFolded(fields, text, lineEnd);
-        } else if (++nFields > NS_REPLY_MAX_FIELDS) {
-            problem = "too many fields in the reply";
         } else {
             problem = PutField(fields, text, lineEnd);
         }
@@ -219,6 +220,8 @@ SetFraming(NsReplyHead *headPtr, const Ns_Set *fields, bool hasBody)
     if (!hasBody || headPtr->status / 100 == 1 || headPtr->status == 204
         || headPtr->status == 304) {
         headPtr->framing = NS_REPLY_NO_BODY;
+        /* What comes behind a 101 is no HTTP. */
+        headPtr->isPersistent &= headPtr->status != 101;
     } else if (coding != NULL) {
         if (!STRIEQ(coding, "chunked")) {
             return "unknown transfer coding of the reply";

@@ -470,14 +470,14 @@ TakeOneHead(NsHttpClient *clientPtr, size_t headBytes)
         return;
     }
     clientPtr->scanned = 0u;
-    if (clientPtr->isTunneling) {
-        TunnelIsOpen(clientPtr);
-        return;
-    }
     /* RFC 9110, section 15.2: not the last one. */
     if (clientPtr->head.status / 100 == 1 && clientPtr->head.status != 101) {
         memmove(textPtr->string, textPtr->string + headBytes, restBytes);
         Ns_DStringSetLength(textPtr, (int) restBytes);
+        return;
+    }
+    if (clientPtr->isTunneling) {
+        TunnelIsOpen(clientPtr);
         return;
     }
     clientPtr->hasHead = true;
@@ -498,9 +498,6 @@ TunnelIsOpen(NsHttpClient *clientPtr)
     int status = clientPtr->head.status;
 
     Ns_DStringSetLength(&clientPtr->replyText, 0);
-    if (status / 100 == 1) {
-        return;
-    }
     if (status / 100 != 2) {
         Fail(clientPtr, NS_HTTP_FAILED,
              "can't open http tunnel, response status: %d", status);

@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include "http/reply.h"
+#include "nsstring.h"
 
 #include <string.h>
 
@@ -73,7 +74,9 @@ framing_and_persistence_follow_the_header(void **state)
          NS_REPLY_CHUNKED, false},
         {"HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", NS_REPLY_NO_BODY,
          true},
-        {"HTTP/1.1 304 No\r\n\r\n", NS_REPLY_NO_BODY, true}};
+        {"HTTP/1.1 304 No\r\n\r\n", NS_REPLY_NO_BODY, true},
+        {"HTTP/1.1 101 Other\r\nConnection: upgrade\r\n\r\n", NS_REPLY_NO_BODY,
+         false}};
 
     for (int i = 0; i < Ns_NrElements(cases); i++) {
         Ns_Set     *fields = Ns_SetCreate(NULL);
@@ -113,6 +116,31 @@ what_is_wrong_is_named(void **state)
     }
 }
 
+static void
+folded_lines_count_as_fields(void **state)
+{
+    Ns_Set     *fields = Ns_SetCreate(NULL);
+    Ns_DString  ds;
+    NsReplyHead head;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, "HTTP/1.1 200 OK\r\nA: b\r\n");
+    for (int i = 1; i < NS_REPLY_MAX_FIELDS; i++) {
+        Ns_DStringAppend(&ds, " c\r\n");
+    }
+    Ns_DStringAppend(&ds, "\r\n");
+    assert_null(NsReplyParse(ds.string, (size_t) ds.length, true, &head,
+                             fields));
+    Ns_DStringSetLength(&ds, ds.length - 2);
+    Ns_DStringAppend(&ds, " c\r\n\r\n");
+    Ns_SetTrunc(fields, 0);
+    assert_string_equal(NsReplyParse(ds.string, (size_t) ds.length, true, &head,
+                                     fields),
+                        "too many fields in the reply");
+    Ns_DStringFree(&ds);
+    Ns_SetFree(fields);
+}
+
 int
 main(void)
 {
@@ -121,6 +149,7 @@ main(void)
         cmocka_unit_test(each_begin_of_a_reply_may_be_one),
         cmocka_unit_test(framing_and_persistence_follow_the_header),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(folded_lines_count_as_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
