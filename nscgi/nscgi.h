@@ -105,8 +105,8 @@ Ns_Set *CgiEnvironment(const Script *scriptPtr);
 int CgiRelay(Script *scriptPtr);
 
 /*
- * Log the lines that are there; at the end of the data also what has no end,
- * and close.  False: closed.
+ * Read once, however much there is, and log the lines; at the end of the data
+ * also what has no end, and close.  False: closed.
  */
 bool CgiErrorsRead(Errors *errorsPtr, const char *name);
 

@@ -9,6 +9,8 @@
 #include "nscgi.h"
 
 #define GRACE_MS 2000
+/* Of what an ended script has left in the pipe of its standard error. */
+#define MAX_LAST_READS 1000
 
 static void          StartLocked(Cgi *cgiPtr);
 static Ns_ThreadProc Reap;
@@ -17,6 +19,7 @@ static bool          HasEnded(Process *processPtr);
 static void          Terminate(Process *processPtr);
 static void          Collect(Cgi *cgiPtr);
 static void          Free(Process *processPtr);
+static void          LogLines(Errors *errorsPtr, const char *name, bool isLast);
 
 int64_t
 CgiNowMs(void)
@@ -235,14 +238,20 @@ Terminate(Process *processPtr)
 static void
 Free(Process *processPtr)
 {
-    while (CgiErrorsRead(&processPtr->errors, processPtr->name)) {
-        /* A grandchild may have it open for ever. */
-        struct pollfd pfd = {.fd = processPtr->errors.fd, .events = POLLIN};
+    Errors *errorsPtr = &processPtr->errors;
+
+    /* A grandchild may have it open for ever, and never stop to write. */
+    for (int i = 0; i < MAX_LAST_READS && errorsPtr->fd >= 0; i++) {
+        struct pollfd pfd = {.fd = errorsPtr->fd, .events = POLLIN};
 
         if (ns_poll(&pfd, 1, 0) <= 0) {
-            ns_close(processPtr->errors.fd);
             break;
         }
+        (void) CgiErrorsRead(errorsPtr, processPtr->name);
+    }
+    if (errorsPtr->fd >= 0) {
+        LogLines(errorsPtr, processPtr->name, true);
+        ns_close(errorsPtr->fd);
     }
     if (processPtr->pidFd >= 0) {
         ns_close(processPtr->pidFd);
@@ -283,34 +292,43 @@ CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
 bool
 CgiErrorsRead(Errors *errorsPtr, const char *name)
 {
-    for (;;) {
-        size_t  room = sizeof(errorsPtr->bytes) - (size_t) errorsPtr->n;
-        ssize_t n;
-        char   *start = errorsPtr->bytes, *end, *last;
+    size_t  room = sizeof(errorsPtr->bytes) - (size_t) errorsPtr->n;
+    ssize_t n;
 
-        if (errorsPtr->fd < 0) {
-            return false;
-        }
-        n = ns_read(errorsPtr->fd, errorsPtr->bytes + errorsPtr->n, room);
-        if (n < 0) {
-            return errno == EAGAIN || errno == EINTR;
-        }
-        errorsPtr->n += (int) n;
-        last = errorsPtr->bytes + errorsPtr->n;
-        while ((end = memchr(start, '\n', (size_t) (last - start))) != NULL
-               || (start < last
-                   && (n == 0
-                       || (start == errorsPtr->bytes && room == (size_t) n)))) {
-            end = end != NULL ? end : last;
-            Ns_Log(Error, "nscgi: %s: %.*s", name, (int) (end - start), start);
-            start = MIN(end + 1, last);
-        }
-        errorsPtr->n = (int) (last - start);
-        memmove(errorsPtr->bytes, start, (size_t) errorsPtr->n);
-        if (n == 0) {
-            ns_close(errorsPtr->fd);
-            errorsPtr->fd = -1;
-            return false;
-        }
+    if (errorsPtr->fd < 0) {
+        return false;
     }
+    n = ns_read(errorsPtr->fd, errorsPtr->bytes + errorsPtr->n, room);
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR;
+    }
+    errorsPtr->n += (int) n;
+    LogLines(errorsPtr, name, n == 0);
+    if (n == 0) {
+        ns_close(errorsPtr->fd);
+        errorsPtr->fd = -1;
+    }
+    return n > 0;
+}
+
+/*
+ * isLast: also what has no end.  So is a line that fills the buffer.
+ */
+static void
+LogLines(Errors *errorsPtr, const char *name, bool isLast)
+{
+    char *start = errorsPtr->bytes, *last = start + errorsPtr->n, *end;
+
+    while (start < last) {
+        end = memchr(start, '\n', (size_t) (last - start));
+        if (end == NULL && !isLast
+            && last - start < (ptrdiff_t) sizeof(errorsPtr->bytes)) {
+            break;
+        }
+        end = end != NULL ? end : last;
+        Ns_Log(Error, "nscgi: %s: %.*s", name, (int) (end - start), start);
+        start = MIN(end + 1, last);
+    }
+    errorsPtr->n = (int) (last - start);
+    memmove(errorsPtr->bytes, start, (size_t) errorsPtr->n);
 }
