@@ -26,7 +26,9 @@
 #include "tcl/interp.h"
 
 #define READ_BYTES  65536
-#define MAX_MESSAGE ((size_t) 1 << 20) /* As maxinput by default. */
+#define MAX_MESSAGE ((size_t) 1 << 20)      /* As maxinput by default. */
+#define MAX_UNSENT  ((size_t) INT_MAX / 4u) /* Tcl doubles, and counts in int. \
+                                             */
 
 struct NsChan {
     /* Constant. */
@@ -71,6 +73,8 @@ static uint64_t      nNames;
 
 static Ns_SockProc RunCallback, ForgetCallback;
 static void        Take(NsChan *chanPtr);
+static void        Move(Ns_DString *toPtr, Ns_DString *fromPtr);
+static void        DropBytes(Ns_DString *dsPtr, size_t n);
 static int64_t     SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr);
 static int         Receive(NsChan *chanPtr, Ns_DString *dsPtr);
 static int RunScript(const NsChan *chanPtr, const char *script, int why);
@@ -79,7 +83,6 @@ static void          Cancel(NsChan *chanPtr);
 static const char   *TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr,
                                Ns_DString *messagePtr, Tcl_Obj *dictObj);
 static bool IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr);
-static void DropFrame(NsChan *chanPtr, size_t length);
 static void PutInt(Tcl_Obj *dictObj, const char *key, int64_t value);
 static void PutText(Tcl_Obj *dictObj, const char *key, const char *text);
 static void AppendWhen(Ns_DString *dsPtr, int when);
@@ -222,6 +225,12 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
     int        error;
 
     Ns_MutexLock(&chanPtr->lock);
+    if (length > MAX_UNSENT - (size_t) Ns_DStringLength(&chanPtr->unsent)) {
+        chanPtr->sendError = ENOBUFS;
+        Ns_MutexUnlock(&chanPtr->lock);
+        errno = ENOBUFS;
+        return -1;
+    }
     Ns_DStringNAppend(&chanPtr->unsent, bytes, (int) length);
     if (chanPtr->isSending) {
         Ns_MutexUnlock(&chanPtr->lock);
@@ -230,11 +239,7 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
     chanPtr->isSending = true;
     chanPtr->sendError = 0;
     do {
-        sending = chanPtr->unsent;
-        if (sending.string == chanPtr->unsent.staticSpace) {
-            sending.string = sending.staticSpace;
-        }
-        Ns_DStringInit(&chanPtr->unsent);
+        Move(&sending, &chanPtr->unsent);
         Ns_MutexUnlock(&chanPtr->lock);
 
         n = SendUnlocked(chanPtr, &sending);
@@ -246,12 +251,13 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
         if (error == 0) {
             bool isBlocked = n < Ns_DStringLength(&sending);
 
-            /* What came meanwhile goes behind what is left. */
+            /* What came meanwhile goes behind what is left, which is not
+             * copied again by each write that the socket does not take. */
+            DropBytes(&sending, (size_t) n);
             Ns_DStringNAppend(&sending, Ns_DStringValue(&chanPtr->unsent),
                               Ns_DStringLength(&chanPtr->unsent));
-            Ns_DStringTrunc(&chanPtr->unsent, 0);
-            Ns_DStringNAppend(&chanPtr->unsent, Ns_DStringValue(&sending) + n,
-                              Ns_DStringLength(&sending) - (int) n);
+            Ns_DStringFree(&chanPtr->unsent);
+            Move(&chanPtr->unsent, &sending);
             n = isBlocked ? 0 : n;
         }
         Ns_DStringFree(&sending);
@@ -262,6 +268,34 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
     Ns_MutexUnlock(&chanPtr->lock);
     errno = error;
     return error != 0 ? -1 : nSent;
+}
+
+/*
+ * The other one is empty then.
+ */
+static void
+Move(Ns_DString *toPtr, Ns_DString *fromPtr)
+{
+    *toPtr = *fromPtr;
+    if (fromPtr->string == fromPtr->staticSpace) {
+        toPtr->string = toPtr->staticSpace;
+    }
+    Ns_DStringInit(fromPtr);
+}
+
+/*
+ * At the start.
+ */
+static void
+DropBytes(Ns_DString *dsPtr, size_t n)
+{
+    size_t left = (size_t) Ns_DStringLength(dsPtr) - n;
+
+    NsAssert(n <= (size_t) Ns_DStringLength(dsPtr));
+    if (n > 0) {
+        memmove(dsPtr->string, dsPtr->string + n, left);
+        Ns_DStringSetLength(dsPtr, (int) left);
+    }
 }
 
 /*
@@ -423,7 +457,7 @@ TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr, Ns_DString *messagePtr,
                                                Ns_DStringValue(messagePtr),
                                            Ns_DStringLength(messagePtr)));
     }
-    DropFrame(chanPtr, framePtr->frameBytes);
+    DropBytes(&chanPtr->frames, framePtr->frameBytes);
     return "complete";
 }
 
@@ -443,17 +477,6 @@ IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr)
         || (isContinued == (chanPtr->nFragments > 0)
             && (size_t) Ns_DStringLength(&chanPtr->message) + framePtr->length
                 <= MAX_MESSAGE);
-}
-
-static void
-DropFrame(NsChan *chanPtr, size_t length)
-{
-    char  *bytes = Ns_DStringValue(&chanPtr->frames);
-    size_t left = (size_t) Ns_DStringLength(&chanPtr->frames) - length;
-
-    NsAssert(length <= (size_t) Ns_DStringLength(&chanPtr->frames));
-    memmove(bytes, bytes + length, left);
-    Ns_DStringSetLength(&chanPtr->frames, (int) left);
 }
 
 /* ---- Callbacks. ---- */
