@@ -13,6 +13,7 @@
 
 static ProxyError Start(Tcl_Interp *interp, Proxy *proxyPtr);
 static Worker    *Spawn(Proxy *proxyPtr, ProxyError *errorPtr);
+static bool       Attach(Proxy *proxyPtr, Worker *workerPtr);
 static bool       IsAlive(Proxy *proxyPtr);
 static void       SetState(Proxy *proxyPtr, ProxyState state);
 static ProxyError SendText(Proxy *proxyPtr, const char *text, int length);
@@ -46,10 +47,10 @@ Start(Tcl_Interp *interp, Proxy *proxyPtr)
     if (workerPtr == NULL) {
         return error;
     }
-    Ns_MutexLock(&poolPtr->lock);
-    proxyPtr->workerPtr = workerPtr;
-    Ns_MutexUnlock(&poolPtr->lock);
-    if (proxyPtr->settings.init != NULL && *proxyPtr->settings.init != '\0') {
+    if (!Attach(proxyPtr, workerPtr)) {
+        error = PROXY_EDEAD;
+    } else if (proxyPtr->settings.init != NULL
+               && *proxyPtr->settings.init != '\0') {
         Tcl_Obj *scriptPtr = Tcl_NewStringObj(proxyPtr->settings.init, -1);
 
         Tcl_IncrRefCount(scriptPtr);
@@ -104,6 +105,23 @@ Spawn(Proxy *proxyPtr, ProxyError *errorPtr)
     workerPtr->pid = pid;
     Ns_GetTime(&workerPtr->created);
     return workerPtr;
+}
+
+/*
+ * The shutdown closes first and looks at the handles then, so either it finds
+ * the worker, or we learn of it here.
+ */
+static bool
+Attach(Proxy *proxyPtr, Worker *workerPtr)
+{
+    Pool *poolPtr = proxyPtr->poolPtr;
+    bool  isClosed;
+
+    Ns_MutexLock(&poolPtr->lock);
+    proxyPtr->workerPtr = workerPtr;
+    isClosed = ProxyIsClosed();
+    Ns_MutexUnlock(&poolPtr->lock);
+    return !isClosed;
 }
 
 static bool

@@ -162,6 +162,10 @@ bool ProxyIsSpent(Proxy *proxyPtr);
  */
 void ProxyReap(const char *pool, pid_t pid, const Ns_Time *stepPtr);
 void ProxyReaperWake(void);
+/*
+ * The server stops, and no worker may be started any more.
+ */
+bool ProxyIsClosed(void);
 
 /*
  * The settings: copies, and what they hold.

@@ -7,6 +7,8 @@
  *      SIGTERM, then SIGKILL, each after the pool's waittimeout.
  */
 
+#include <stdatomic.h>
+
 #include "proxy_int.h"
 
 #define POLL_MS 20
@@ -29,10 +31,13 @@ static struct {
     bool     isWoken;
 } reaper;
 
+static atomic_bool isClosed; /* Ns_ProxyShutdown has begun. */
+
 static void Run(void *arg);
 static void Look(Dying **linkPtr, int64_t nowMs);
 static bool HasEnded(const Dying *dyingPtr);
 static void StartLocked(void);
+static void KillLocked(void);
 
 void
 ProxyReap(const char *pool, pid_t pid, const Ns_Time *stepPtr)
@@ -75,7 +80,7 @@ Run(void *arg)
 {
     Ns_ThreadSetName("-nsproxy:reap-");
     Ns_MutexLock(&reaper.lock);
-    while (!reaper.isStopping || reaper.firstPtr != NULL) {
+    for (;;) {
         int64_t nowMs = ProxyNowMs(), dueMs;
         Dying **linkPtr = &reaper.firstPtr;
 
@@ -93,8 +98,11 @@ Run(void *arg)
 
         if (reaper.firstPtr != NULL) {
             dueMs = MIN(dueMs, nowMs + POLL_MS);
+        } else if (reaper.isStopping) {
+            /* The last one has ended, and nobody wakes us up. */
+            break;
         }
-        if (!reaper.isWoken && dueMs == INT64_MAX && !reaper.isStopping) {
+        if (!reaper.isWoken && dueMs == INT64_MAX) {
             Ns_CondWait(&reaper.changed, &reaper.lock);
         } else if (!reaper.isWoken) {
             Ns_Time until;
@@ -155,6 +163,12 @@ HasEnded(const Dying *dyingPtr)
     return pid == dyingPtr->pid || (pid < 0 && errno == ECHILD);
 }
 
+bool
+ProxyIsClosed(void)
+{
+    return atomic_load(&isClosed);
+}
+
 /*
  * Requests that use handles have ended, or will not.
  */
@@ -167,6 +181,8 @@ Ns_ProxyShutdown(NS_API_CONST Ns_Time *toPtr, void *arg)
         return;
     }
     Ns_Log(Notice, "nsproxy: shutdown started");
+    /* Before the look at the pools: see Attach in handle.c. */
+    atomic_store(&isClosed, true);
     for (Pool *poolPtr = ProxyPoolFirst(); poolPtr != NULL;
          poolPtr = poolPtr->nextPtr) {
         ProxyPoolClear(poolPtr, NULL);
@@ -182,6 +198,20 @@ Ns_ProxyShutdown(NS_API_CONST Ns_Time *toPtr, void *arg)
     if (reaper.isRunning) {
         Ns_Log(Warning, "nsproxy: timeout waiting for reaper exit");
     }
+    KillLocked();
     Ns_MutexUnlock(&reaper.lock);
     Ns_Log(Notice, "nsproxy: shutdown complete");
+}
+
+/*
+ * No time is left, and a worker in the middle of a script would outlive the
+ * server.  Who is on the list is not collected, so the numbers are theirs.
+ */
+static void
+KillLocked(void)
+{
+    for (Dying *dyingPtr = reaper.firstPtr; dyingPtr != NULL;
+         dyingPtr = dyingPtr->nextPtr) {
+        (void) kill(dyingPtr->pid, SIGKILL);
+    }
 }
