@@ -46,6 +46,10 @@ proc ::nsperm::IfChanged {file command} {
             }
         }
         {*}$command $lines
+        # Of a change in the same second the stamp would tell nothing.
+        if {$stamp ne "" && abs([clock seconds] - $status(ctime)) < 2} {
+            set stamp young
+        }
         nsv_set nsperm-stamps $file $stamp
     }
 }
@@ -69,7 +73,9 @@ proc ::nsperm::SetRules {directory file lines} {
             }
             set isAny 1
         } elseif {$action ne "" && ![string match #* $action]} {
+            # Whoever wrote it wanted to keep somebody away.
             ns_log Error "nsperm: bad line in $file: $line"
+            set isAny 1
         }
     }
     if {$isAny} {
