@@ -26,9 +26,10 @@
 #include "tcl/interp.h"
 
 #define READ_BYTES  65536
-#define MAX_MESSAGE ((size_t) 1 << 20)      /* As maxinput by default. */
-#define MAX_UNSENT  ((size_t) INT_MAX / 4u) /* Tcl doubles, and counts in int. \
-                                             */
+#define MAX_MESSAGE ((size_t) 1 << 20) /* As maxinput by default. */
+#define MAX_UNSENT                                             \
+    ((size_t) INT_MAX / 4u) /* Tcl doubles, and counts in int. \
+                             */
 
 struct NsChan {
     /* Constant. */

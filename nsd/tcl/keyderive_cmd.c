@@ -42,7 +42,7 @@ typedef enum { ARGON2_OF_D, ARGON2_OF_I, ARGON2_OF_ID } Argon2Variant;
 
 typedef struct Argon2 {
     NsBytes ad, password, salt, secret;
-    int     nIterations, nLanes, nThreads, memoryKb;
+    int     nIterations, nLanes, memoryKb;
     int     variant; /* Argon2Variant. */
 } Argon2;
 
@@ -310,7 +310,9 @@ ReturnKey(Tcl_Interp *interp, bool isDone, unsigned char *key, size_t length,
  *     ?-memcost kb? ?-outlen n? ?-password s? -salt s ?-secret s? ?-threads n?
  *     ?-variant Argon2d|Argon2i|Argon2id?
  *
- * RFC 9106.
+ * RFC 9106.  The number of threads does not change the result, and this thread
+ * does all the work: when one cannot be created, libargon2 frees the memory
+ * that its others still write to.
  */
 static int
 Argon2Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -319,11 +321,10 @@ Argon2Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Words          words = {.form = NS_BYTES_HEX};
     Argon2         argon2 = {.nIterations = 3,
                              .nLanes = 1,
-                             .nThreads = 1,
                              .memoryKb = 1024,
                              .variant = ARGON2_OF_ID};
     Tcl_Obj       *adObj = NULL, *passwordObj = NULL;
-    int            keyBytes = 64;
+    int            keyBytes = 64, nThreads = 1;
     unsigned char *key;
     bool           isDone;
     Ns_ObjvSpec    opts[] = {
@@ -337,7 +338,7 @@ Argon2Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
            {"-password", Ns_ObjvObj, &passwordObj, NULL},
            {"-salt", Ns_ObjvObj, &words.saltObj, NULL},
            {"-secret", Ns_ObjvObj, &words.secretObj, NULL},
-           {"-threads", Ns_ObjvInt, &argon2.nThreads, NULL},
+           {"-threads", Ns_ObjvInt, &nThreads, NULL},
            {"-variant", NsObjvWord, &argon2.variant, (void *) argon2Variants},
            {NULL, NULL, NULL, NULL}};
 
@@ -349,7 +350,7 @@ Argon2Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
             != TCL_OK
         || NsCryptoCheckRange(interp, "-memcost", argon2.memoryKb, 1, INT_MAX)
             != TCL_OK
-        || NsCryptoCheckRange(interp, "-threads", argon2.nThreads, 1, 0xFFFFFF)
+        || NsCryptoCheckRange(interp, "-threads", nThreads, 1, 0xFFFFFF)
             != TCL_OK
         || NsCryptoCheckRange(interp, "-outlen", keyBytes, 4,
                               NS_CRYPTO_MAX_BYTES)
@@ -398,7 +399,7 @@ DeriveArgon2(const Argon2 *argon2Ptr, unsigned char *key, size_t length)
                   .t_cost = (uint32_t) argon2Ptr->nIterations,
                   .m_cost = (uint32_t) argon2Ptr->memoryKb,
                   .lanes = (uint32_t) argon2Ptr->nLanes,
-                  .threads = (uint32_t) argon2Ptr->nThreads,
+                  .threads = 1u,
                   .version = ARGON2_VERSION_13};
 
     return argon2_ctx(&context, types[argon2Ptr->variant]) == ARGON2_OK;
@@ -419,10 +420,6 @@ HasArgon2(void)
     return HasKdf(argon2Names[ARGON2_OF_ID]);
 }
 
-/*
- * More than one thread would need a supply of them made for the library.  The
- * number of threads does not change the result.
- */
 static bool
 DeriveArgon2(const Argon2 *argon2Ptr, unsigned char *key, size_t length)
 {
