@@ -439,6 +439,7 @@ Start(Script *scriptPtr)
     processPtr->pid = pid;
     processPtr->pidFd = OpenPidFd(pid);
     processPtr->errors.fd = errFds[0];
+    CgiWatch(processPtr);
     scriptPtr->processPtr = processPtr;
     scriptPtr->outFd = outFds[0];
     Ns_Log(scriptPtr->cgiPtr->debug, "nscgi: %s: started as pid %d", file, pid);

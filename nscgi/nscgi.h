@@ -35,8 +35,9 @@ typedef struct Cgi {
     Ns_Cond         changed;
     int             nRunning; /* Of those that count against the limit. */
     struct Process *firstPtr; /* What the reaper has; its own but for adding. */
-    bool            isReaping;  /* Its thread runs. */
-    int             wakeFds[2]; /* A pipe. */
+    struct Process *firstAlivePtr; /* All that are not collected. */
+    bool            isReaping;     /* Its thread runs. */
+    int             wakeFds[2];    /* A pipe. */
 } Cgi;
 
 /*
@@ -67,9 +68,13 @@ typedef struct Process {
     Cgi            *cgiPtr;
     char           *name;
     pid_t           pid;
-    int             pidFd;  /* Readable when it has ended. */
-    int64_t         killMs; /* When SIGKILL follows SIGTERM; 0: not ended. */
+    int             pidFd; /* Readable when it has ended. */
     Errors          errors;
+
+    /* Guarded by the lock of the module. */
+    int64_t         killMs; /* When SIGKILL follows SIGTERM; 0: not ended. */
+    struct Process *nextAlivePtr;
+    struct Process *prevAlivePtr;
 } Process;
 
 /*
@@ -116,6 +121,11 @@ bool CgiErrorsRead(Errors *errorsPtr, const char *name);
  */
 bool CgiEnter(Cgi *cgiPtr);
 void CgiLeave(Cgi *cgiPtr);
+
+/*
+ * From now on a stop of the server ends the process, whoever has it.
+ */
+void CgiWatch(Process *processPtr);
 
 /*
  * The reaper takes a process: with isUnwanted it is ended, in any case

@@ -15,9 +15,10 @@
 static void          StartLocked(Cgi *cgiPtr);
 static Ns_ThreadProc Reap;
 static int           Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs);
-static bool          HasEnded(Process *processPtr);
-static void          Terminate(Process *processPtr);
+static bool          HasEndedLocked(Process *processPtr);
+static void          TerminateLocked(Process *processPtr);
 static void          Collect(Cgi *cgiPtr);
+static void          KillLocked(Process *processPtr);
 static void          Free(Process *processPtr);
 static void          LogLines(Errors *errorsPtr, const char *name, bool isLast);
 
@@ -64,25 +65,49 @@ CgiLeave(Cgi *cgiPtr)
 }
 
 void
-CgiReap(Process *processPtr, bool isUnwanted)
+CgiWatch(Process *processPtr)
 {
     Cgi *cgiPtr = processPtr->cgiPtr;
 
+    Ns_MutexLock(&cgiPtr->lock);
+    processPtr->nextAlivePtr = cgiPtr->firstAlivePtr;
+    if (cgiPtr->firstAlivePtr != NULL) {
+        cgiPtr->firstAlivePtr->prevAlivePtr = processPtr;
+    }
+    cgiPtr->firstAlivePtr = processPtr;
+    if (cgiPtr->isStopping) {
+        /* The stop came between, and does not look again. */
+        KillLocked(processPtr);
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+}
+
+void
+CgiReap(Process *processPtr, bool isUnwanted)
+{
+    Cgi *cgiPtr = processPtr->cgiPtr;
+    bool hasEnded = false;
+
+    Ns_MutexLock(&cgiPtr->lock);
     if (isUnwanted) {
-        Terminate(processPtr);
-    } else if (HasEnded(processPtr)) {
+        TerminateLocked(processPtr);
+    } else {
         /* As most have. */
+        hasEnded = HasEndedLocked(processPtr);
+    }
+    if (!hasEnded) {
+        processPtr->nextPtr = cgiPtr->firstPtr;
+        cgiPtr->firstPtr = processPtr;
+        if (!cgiPtr->isReaping) {
+            StartLocked(cgiPtr);
+        }
+    }
+    Ns_MutexUnlock(&cgiPtr->lock);
+    if (hasEnded) {
         Free(processPtr);
         CgiLeave(cgiPtr);
         return;
     }
-    Ns_MutexLock(&cgiPtr->lock);
-    processPtr->nextPtr = cgiPtr->firstPtr;
-    cgiPtr->firstPtr = processPtr;
-    if (!cgiPtr->isReaping) {
-        StartLocked(cgiPtr);
-    }
-    Ns_MutexUnlock(&cgiPtr->lock);
     while (ns_write(cgiPtr->wakeFds[1], "", 1) < 0 && errno == EINTR) {
     }
 }
@@ -175,7 +200,7 @@ Collect(Cgi *cgiPtr)
         Process *processPtr = *linkPtr;
 
         (void) CgiErrorsRead(&processPtr->errors, processPtr->name);
-        if (HasEnded(processPtr)) {
+        if (HasEndedLocked(processPtr)) {
             *linkPtr = processPtr->nextPtr;
             processPtr->nextPtr = endedPtr;
             endedPtr = processPtr;
@@ -184,8 +209,7 @@ Collect(Cgi *cgiPtr)
         if (processPtr->killMs != 0 && nowMs >= processPtr->killMs) {
             Ns_Log(Warning, "nscgi: %s: pid %d did not end, killed",
                    processPtr->name, (int) processPtr->pid);
-            (void) kill(-processPtr->pid, SIGKILL);
-            processPtr->killMs = INT64_MAX;
+            KillLocked(processPtr);
         }
         linkPtr = &processPtr->nextPtr;
     }
@@ -205,7 +229,7 @@ Collect(Cgi *cgiPtr)
  * it; until it is collected, the group's number is nobody else's.
  */
 static bool
-HasEnded(Process *processPtr)
+HasEndedLocked(Process *processPtr)
 {
     siginfo_t info = {.si_pid = 0};
     int       status;
@@ -213,7 +237,7 @@ HasEnded(Process *processPtr)
     if (waitid(P_PID, (id_t) processPtr->pid, &info,
                WEXITED | WNOHANG | WNOWAIT)
         != 0) {
-        return errno == ECHILD;
+        info.si_pid = errno == ECHILD ? processPtr->pid : 0;
     }
     if (info.si_pid == 0) {
         return false;
@@ -222,17 +246,33 @@ HasEnded(Process *processPtr)
         (void) kill(-processPtr->pid, SIGKILL);
     }
     (void) waitpid(processPtr->pid, &status, WNOHANG);
+    if (processPtr->prevAlivePtr != NULL) {
+        processPtr->prevAlivePtr->nextAlivePtr = processPtr->nextAlivePtr;
+    } else {
+        processPtr->cgiPtr->firstAlivePtr = processPtr->nextAlivePtr;
+    }
+    if (processPtr->nextAlivePtr != NULL) {
+        processPtr->nextAlivePtr->prevAlivePtr = processPtr->prevAlivePtr;
+    }
     return true;
 }
 
 static void
-Terminate(Process *processPtr)
+TerminateLocked(Process *processPtr)
 {
     assert(processPtr->pid > 1);
     if (processPtr->killMs == 0) {
         (void) kill(-processPtr->pid, SIGTERM);
         processPtr->killMs = CgiNowMs() + GRACE_MS;
     }
+}
+
+static void
+KillLocked(Process *processPtr)
+{
+    assert(processPtr->pid > 1);
+    (void) kill(-processPtr->pid, SIGKILL);
+    processPtr->killMs = INT64_MAX;
 }
 
 static void
@@ -260,6 +300,10 @@ Free(Process *processPtr)
     ns_free(processPtr);
 }
 
+/*
+ * First: end all.  Then: wait for them.  A request that outlasts the stop has
+ * its thread no more, perhaps, when no time is left.
+ */
 void
 CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
 {
@@ -267,11 +311,9 @@ CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
     int  status = NS_OK;
 
     Ns_MutexLock(&cgiPtr->lock);
-    if (toPtr != NULL) {
-        cgiPtr->isStopping = true;
-    }
-    for (Process *p = cgiPtr->firstPtr; p != NULL; p = p->nextPtr) {
-        Terminate(p);
+    cgiPtr->isStopping = true;
+    for (Process *p = cgiPtr->firstAlivePtr; p != NULL; p = p->nextAlivePtr) {
+        TerminateLocked(p);
     }
     if (cgiPtr->isReaping) {
         (void) !ns_write(cgiPtr->wakeFds[1], "", 1);
@@ -282,9 +324,13 @@ CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
         status = Ns_CondTimedWait(&cgiPtr->changed, &cgiPtr->lock,
                                   (Ns_Time *) toPtr);
     }
-    if (toPtr != NULL && cgiPtr->nRunning > 0) {
-        Ns_Log(Warning, "nscgi[%s]: %d scripts still run", cgiPtr->server,
-               cgiPtr->nRunning);
+    if (toPtr != NULL && cgiPtr->firstAlivePtr != NULL) {
+        Ns_Log(Warning, "nscgi[%s]: %d scripts still run, killed",
+               cgiPtr->server, cgiPtr->nRunning);
+        for (Process *p = cgiPtr->firstAlivePtr; p != NULL;
+             p = p->nextAlivePtr) {
+            KillLocked(p);
+        }
     }
     Ns_MutexUnlock(&cgiPtr->lock);
 }
