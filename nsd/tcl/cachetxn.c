@@ -153,7 +153,7 @@ GiveUp(const Pending *pendingPtr)
 
 /*
  * Another thread may be computing the same key; false when it does not finish
- * in the cache's time.
+ * in the cache's time, or when it is this one.
  */
 static bool
 StoreInCache(const Pending *pendingPtr)
@@ -165,6 +165,9 @@ StoreInCache(const Pending *pendingPtr)
     int              isNew;
     size_t           limit = 0;
 
+    if (NsTclCacheWorkHas(cachePtr, pendingPtr->key)) {
+        return false;
+    }
     Ns_CacheLock(cachePtr->cache);
     timeout = cachePtr->settings.timeout;
     entry = Ns_CacheWaitCreateEntry(cachePtr->cache, pendingPtr->key, &isNew,

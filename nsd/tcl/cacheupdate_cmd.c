@@ -122,8 +122,9 @@ CacheEvalCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 Eval(Tcl_Interp *interp, Update *updatePtr)
 {
-    Ns_Cache *cache = updatePtr->cachePtr->cache;
-    int       result, microseconds;
+    Ns_Cache      *cache = updatePtr->cachePtr->cache;
+    NsTclCacheWork work;
+    int            result, microseconds;
 
     if (NsCacheTxnIsActive()) {
         return EvalInTransaction(interp, updatePtr);
@@ -143,7 +144,9 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
     }
     Ns_CacheUnlock(cache);
 
+    NsTclCacheWorkBegin(&work, updatePtr->cachePtr, updatePtr->key);
     result = Compute(interp, updatePtr, &microseconds);
+    NsTclCacheWorkEnd(&work);
 
     Ns_CacheLock(cache);
     if (result == TCL_OK) {
@@ -377,6 +380,11 @@ LockEntry(Tcl_Interp *interp, Update *updatePtr)
     Ns_Time     timeout;
     int         isNew;
 
+    if (NsTclCacheWorkHas(cachePtr, updatePtr->key)) {
+        return NsTclFail(interp,
+                         "the value is needed for its own computation: %s",
+                         updatePtr->key);
+    }
     Ns_CacheLock(cachePtr->cache);
     timeout = updatePtr->timeoutPtr != NULL
         ? *updatePtr->timeoutPtr

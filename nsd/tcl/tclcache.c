@@ -7,6 +7,7 @@
 #include "tcl/tclcache.h"
 
 #include "ns.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/perserver.h"
@@ -24,6 +25,8 @@ static const NsParameter rows[] = {
     NS_PARAM_END};
 
 static NsPerServer tables;
+
+static _Thread_local const NsTclCacheWork *innermostWorkPtr;
 
 static NsPerServerProc CreateTable;
 static NsTclCache     *Enter(Table *tablePtr, const char *name,
@@ -187,4 +190,32 @@ Tcl_Obj *
 NsTclCacheValueObj(const NsTclCacheValue *valuePtr)
 {
     return Tcl_NewStringObj(valuePtr->text, (int) valuePtr->length);
+}
+
+void
+NsTclCacheWorkBegin(NsTclCacheWork *workPtr, const NsTclCache *cachePtr,
+                    const char *key)
+{
+    *workPtr = (NsTclCacheWork){
+        .outerPtr = innermostWorkPtr, .cachePtr = cachePtr, .key = key};
+    innermostWorkPtr = workPtr;
+}
+
+void
+NsTclCacheWorkEnd(const NsTclCacheWork *workPtr)
+{
+    NsAssert(innermostWorkPtr == workPtr);
+    innermostWorkPtr = workPtr->outerPtr;
+}
+
+bool
+NsTclCacheWorkHas(const NsTclCache *cachePtr, const char *key)
+{
+    const NsTclCacheWork *workPtr = innermostWorkPtr;
+
+    while (workPtr != NULL
+           && (workPtr->cachePtr != cachePtr || !STREQ(workPtr->key, key))) {
+        workPtr = workPtr->outerPtr;
+    }
+    return workPtr != NULL;
 }

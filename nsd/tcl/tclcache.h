@@ -75,6 +75,21 @@ void   NsTclCacheNoteTooLong(const NsTclCache *cachePtr, const char *key,
                              size_t length, size_t limit);
 
 /*
+ * A value that this thread computes, in storage of the caller: whoever waited
+ * for one of his own would wait for ever.  They end in the opposite order.
+ */
+typedef struct NsTclCacheWork {
+    const struct NsTclCacheWork *outerPtr;
+    const NsTclCache            *cachePtr;
+    const char                  *key;
+} NsTclCacheWork;
+
+void NsTclCacheWorkBegin(NsTclCacheWork *workPtr, const NsTclCache *cachePtr,
+                         const char *key);
+void NsTclCacheWorkEnd(const NsTclCacheWork *workPtr);
+bool NsTclCacheWorkHas(const NsTclCache *cachePtr, const char *key);
+
+/*
  * Once, before the configuration is read.
  */
 void NsTclCacheInit(void);
