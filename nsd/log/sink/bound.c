@@ -5,21 +5,21 @@
  *
  *      A sink keeps the segments behind its cursors from being used again.
  *      When it keeps more than it may, or all sinks together leave little
- *      memory, its oldest records move into its spill file.  Where that cannot
- *      be, they are dropped if their stream's rule allows it, counted, and a
- *      line in the log tells of it once the sink writes again.
+ *      memory, its oldest records move into its spill file.  Where that is not
+ *      possible, they are dropped and counted if their stream's rule allows it,
+ *      and a line in the log reports them once the sink writes again.
  *
- *      A sink that is at the bound is often inside a write that does not come
- *      back.  So the work is done by a thread of its own, the keeper, which is
- *      woken when as many segments have been taken as the sink nearest to its
- *      bound may still keep.  Around each write the sink lends its places:
- *      until it takes them back it reads nothing, and the keeper may move its
- *      cursors on, behind the records that are being written.  These go into
- *      the spill file first, as read already, for a process that takes over.
- *      Without a spill file they are in the sink's buffer only from then on.
+ *      A sink at its bound is often stuck in a write.  So a separate thread,
+ *      the keeper, does the work.  It is woken when as many segments have been
+ *      taken as the sink nearest to its bound may still keep.  The sink lends
+ *      its places during each write: until it takes them back it reads nothing,
+ *      and the keeper may move its cursors past the records that are being
+ *      written.  Those records first go into the spill file, marked as read,
+ *      for a process that takes over.  Without a spill file they are then only
+ *      in the sink's buffer.
  *
- *      While there are writes the keeper looks once a second whether one of
- *      them does not come back.
+ *      While there are writes, the keeper checks once a second whether one of
+ *      them is stuck.
  */
 
 #include "log/sink/bound.h"
@@ -40,10 +40,10 @@
 
 /* Between two messages about the same sink. */
 #define REPORT_NANOS (60 * NS_STAMP_SECOND)
-/* Between two rounds of the keeper when the first was of no use. */
+/* Pause after a round of the keeper that achieved nothing. */
 #define PAUSE_USEC 20000
 
-static Ns_Mutex    lock; /* Guards what follows. */
+static Ns_Mutex    lock; /* Guards what follows, except the atomics. */
 static Ns_Cond     wakeup;
 static bool        isStarted; /* There may be a keeper. */
 static bool        hasKeeper;
@@ -51,7 +51,8 @@ static bool        mustStop;
 static Ns_Thread   keeper;
 static atomic_bool isAsked;    /* Set without the lock. */
 static atomic_bool isWatching; /* The keeper looks once a second. */
-static int64_t     waitsTold;  /* The keeper's: the episode that it told of. */
+static int64_t     waitsTold;  /* For the keeper only: the episode of waiting
+                                * that was reported. */
 
 static void     StartKeeper(void);
 static bool     IsBeyond(Ns_LogSink sink, size_t most);
@@ -147,7 +148,10 @@ NsBoundLend(Ns_LogSink sink)
     sink->loan.isLent = true;
     Ns_MutexUnlock(&sink->loan.lock);
     if (IsBeyond(sink, LimitOf(sink, SIZE_MAX))) {
-        /* The keeper may have come while we were reading. */
+        /*
+         * The keeper may have looked while we were reading, when it could do
+         * nothing.
+         */
         NsBoundAsk();
     }
     if (!atomic_load(&isWatching) && !atomic_exchange(&isWatching, true)) {
@@ -176,12 +180,13 @@ NsBoundRelieve(Ns_LogSink sink)
     NsAssertLocked(&sink->lock);
     (void) NsRelieve(sink, ShareOf(1) / 2, true);
     NsRelieveUseFloors(sink);
-    /* It has to say what came of that. */
+    /* The keeper has to report the outcome. */
     NsBoundAsk();
 }
 
 /*
- * Without one, sinks keep what they have; the next check tries again.
+ * If no thread can be started, sinks keep what they have; the next check tries
+ * again.
  */
 static void
 StartKeeper(void)
@@ -194,7 +199,8 @@ StartKeeper(void)
 }
 
 /*
- * A sink keeps no more than is in use.
+ * The memory in use is checked first, because it is cheap: no sink keeps more
+ * than that.
  */
 static bool
 IsBeyond(Ns_LogSink sink, size_t most)
@@ -268,7 +274,7 @@ RelieveAll(void)
 }
 
 /*
- * What a sink may keep of memory that is short; SIZE_MAX: it is not.
+ * How much each sink may keep when memory is short; SIZE_MAX: it is not short.
  */
 static size_t
 ShareOf(int nBehind)
@@ -293,8 +299,8 @@ LimitOf(Ns_LogSink sink, size_t share)
 }
 
 /*
- * See to it that the sink keeps no more than it may.  How many segments can be
- * taken before this has to be looked at again.
+ * Ensure that the sink keeps no more than it may.  Returns how many segments
+ * can be taken before it must be checked again.
  */
 static uint64_t
 Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
@@ -321,7 +327,7 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         held = NsSinkHeld(sink);
     } else if (atomic_load(&sink->counts.spillFailure)
                != sink->keeper.failureTold) {
-        /* Its own thread found no room, and made some. */
+        /* Its own thread found no room and freed some. */
         Report(sink);
     }
     if (held > most / 2) {
@@ -336,7 +342,8 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
 }
 
 /*
- * Those who log look at a sink once more only if one of them has it locked.
+ * Locking a sink whose callers do not wait would make them leave records
+ * behind: they look again only if one of them has it locked.
  */
 static bool
 MayLock(Ns_LogSink sink)
@@ -346,8 +353,8 @@ MayLock(Ns_LogSink sink)
 }
 
 /*
- * What cannot go to disk: beyond a bound of the sink's own, or when memory is
- * short and the sink does not get on.
+ * Whether records that cannot go to disk may be dropped: beyond the sink's own
+ * bound, or when memory is short and the sink makes no progress.
  */
 static bool
 MayDrop(Ns_LogSink sink, bool isShort)
@@ -361,8 +368,8 @@ MayDrop(Ns_LogSink sink, bool isShort)
 }
 
 /*
- * Threads wait for memory, by the rule of their stream: once when that begins,
- * once when it is over.
+ * Threads wait for memory because of their stream's rule: report once when that
+ * begins and once when it ends.
  */
 static void
 TellWaits(void)
@@ -399,8 +406,8 @@ TellWaits(void)
 }
 
 /*
- * Tell of writes that do not come back.  The last look, if there have been none
- * since the one before.
+ * Report writes that are stuck.  Stop watching if there were no writes since
+ * the last check.
  */
 static void
 Watch(void)
@@ -448,8 +455,8 @@ LookAt(Ns_LogSink sink, int64_t busy)
 }
 
 /*
- * Once per episode: that records went to disk, or could not; now and then: that
- * they are dropped.
+ * Report once per episode that records went to disk or could not; now and then,
+ * that they are dropped.
  */
 static void
 Report(Ns_LogSink sink)
@@ -494,8 +501,8 @@ Report(Ns_LogSink sink)
 }
 
 /*
- * About a sink in trouble, by the keeper, which finds room when others do not.
- * Of the system log nobody would hear now, so it is said on standard error,
+ * Report a sink in trouble.  The keeper may log although memory is short.  If
+ * nobody would hear of it through the system log, say it on standard error,
  * too.
  */
 static void

@@ -12,40 +12,40 @@
 void NsBoundInit(void);
 
 /*
- * From Start to Stop there is a thread that sees to it that no sink keeps more
- * memory than it may, and tells of writes that do not come back.
+ * From Start to Stop a thread, the keeper, ensures that no sink keeps more
+ * memory than it may, and reports writes that are stuck.
  */
 void NsBoundStart(void);
 void NsBoundStop(void);
 
 /*
- * Sinks or their bounds have changed, or there is memory now.
+ * Call when sinks or their bounds have changed, or the mapping is made.
  */
 void NsBoundCheck(void);
 
 /*
- * Have that thread look at all sinks now.  Cheap while it has been asked and
- * has not come to it.
+ * Have the keeper look at all sinks now.  Cheap while an earlier call is still
+ * pending.
  */
 void NsBoundAsk(void);
 
 /*
- * True: a write is due, or else it may soon be more than there may be.
+ * True: write now, or the sink may soon keep more than it may.
  */
 bool NsBoundIsNear(Ns_LogSink sink);
 
 /*
  * For the thread that works for the sink.
  *
- * Until it takes them back it does not use the sink's places, and what stands
- * there may go to its spill file, or be given up.  Then the sink's hasSkipped
- * is set, and no place is what it was before.
+ * Between Lend and TakeBack it does not use the sink's places.  The keeper may
+ * move the records there to the spill file, or discard them.  If it did,
+ * TakeBack sets the sink's hasSkipped, and no place is what it was before.
  */
 void NsBoundLend(Ns_LogSink sink);
 void NsBoundTakeBack(Ns_LogSink sink);
 
 /*
- * The sink cannot write and memory is short: make room.
+ * The sink cannot write and memory is short: free some.
  */
 void NsBoundRelieve(Ns_LogSink sink);
 

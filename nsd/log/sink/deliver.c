@@ -1,9 +1,9 @@
 /*
  * deliver.c --
  *
- *      A record's way into the buffer of a sink: what the sink leaves out, the
- *      line, and when the lines are written.  flush.c has the way from the
- *      buffer to the target.
+ *      How a record gets into the buffer of a sink: which ones are left out,
+ *      the line, and when the lines are written. flush.c brings the buffer to
+ *      the target.
  */
 
 #include "log/sink/deliver.h"
@@ -22,12 +22,12 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* How often a database's sink looks whether a batch is complete. */
+/* How often a database's sink checks whether a batch is complete. */
 #define LOOK_NANOS INT64_C(100000000)
-/* After a rotation by size that failed. */
+/* Pause after a roll by size that failed. */
 #define ROLL_NANOS INT64_C(60000000000)
 #define MIN_ROOM   ((size_t) 16384)
-/* Of a buffer that is counted in lines. */
+/* For a buffer that is limited by lines. */
 #define LINES_MAX_BYTES ((size_t) 8 << 20)
 
 static void        NoteSuccess(Ns_LogSink sink);
@@ -80,8 +80,10 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         return true;
     }
     if (unlikely(IsRollDue(sink, length))) {
-        /* The roll may leave a note, or the flush before it, where the line
-         * stands now: it is made again after them. */
+        /*
+         * The roll, or the flush before it, may put a note where the line is
+         * now, so the line is formatted again after them.
+         */
         if (!RollBySize(sink, length)
             || !FormatRecord(sink, stream, recordPtr, &length)) {
             return false;
@@ -151,7 +153,7 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
         (void) NsDeliverSync(sink);
     }
     if (sink->failing.reason != 0) {
-        /* At once, if it has another file since. */
+        /* Retry at once if the sink has another file now. */
         next = MAX(MIN(sink->failing.retryAt, now + sink->failing.retryNanos),
                    1);
     }
@@ -180,7 +182,7 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     int          n;
 
     if (sink->typePtr->isPassing) {
-        /* Its buffer is no text. */
+        /* Its buffer does not hold text. */
         return true;
     }
     va_start(ap, fmt);
@@ -224,7 +226,7 @@ NsDeliverNoteGap(Ns_LogSink sink, Ns_LogStream stream, const NsGap *gapPtr)
 }
 
 /*
- * Put the record's line behind the buffered bytes, without counting it yet.
+ * Format the record's line behind the buffered bytes, without counting it yet.
  */
 static inline bool
 FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
@@ -244,8 +246,8 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
 }
 
 /*
- * The line behind the buffered bytes is one of them from now on.  Nothing may
- * have been formatted or written since it was put there.
+ * Count the line behind the buffered bytes.  Nothing may have been formatted or
+ * written since it was put there.
  */
 static inline void
 CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
@@ -261,7 +263,7 @@ CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
 }
 
 /*
- * With a line of that length the file would get larger than it may.
+ * A line of that length would make the file larger than it may be.
  */
 static inline bool
 IsRollDue(Ns_LogSink sink, size_t length)
@@ -275,7 +277,7 @@ IsRollDue(Ns_LogSink sink, size_t length)
 }
 
 /*
- * False: the record at hand cannot be taken now, or was given up meanwhile.
+ * False: the current record cannot be taken now, or was discarded meanwhile.
  */
 static bool
 RollBySize(Ns_LogSink sink, size_t length)
@@ -284,7 +286,7 @@ RollBySize(Ns_LogSink sink, size_t length)
     if (!FlushFirst(sink)) {
         return false;
     }
-    /* Others may have cut the file since, or written to it. */
+    /* Others may have truncated the file or written to it. */
     sink->typePtr->filePtr->measureProc(sink);
     if (IsRollDue(sink, length)
         && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
@@ -294,8 +296,8 @@ RollBySize(Ns_LogSink sink, size_t length)
 }
 
 /*
- * When the buffer is written, whoever works for the sink.  A database need not
- * be there, so nobody who logs waits for one.
+ * The one rule for when the buffer is written, no matter which thread works for
+ * the sink.  A database may be away, so no thread that logs waits for one.
  */
 static inline bool
 IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
@@ -364,7 +366,7 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
 }
 
 /*
- * Rare, and kept apart so that what every record passes through stays small.
+ * Kept out of line because it is rare: the code for every record stays small.
  */
 static void
 Grow(Ns_LogSink sink, size_t room)
@@ -378,8 +380,8 @@ Grow(Ns_LogSink sink, size_t room)
 }
 
 /*
- * Write what comes before the record at hand.  False: it failed, or the record
- * was given up meanwhile and must not be looked at.
+ * Write what comes before the current record.  False: that failed, or the
+ * record was discarded meanwhile and must not be accessed.
  */
 static bool
 FlushFirst(Ns_LogSink sink)

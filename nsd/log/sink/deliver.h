@@ -1,8 +1,8 @@
 /*
  * deliver.h --
  *
- *      A record's way into the buffer of a sink, and when that is written.
- *      With the sink locked.
+ *      How a record gets into the buffer of a sink, and when the buffer is
+ *      written.  Call with the sink locked.
  */
 
 #ifndef NSD_LOG_DELIVER_H
@@ -11,13 +11,14 @@
 #include "log/sink/sink_int.h"
 
 /*
- * Add one record to the buffer.  False: there is no room, writing fails.
+ * Add one record to the buffer.  False: the buffer is full and writing fails.
  */
 bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                      const Ns_LogRecord *recordPtr);
 
 /*
- * Write the buffer and move the cursors.  False: it failed, and stays.
+ * Write the buffer and move the cursors.  False: writing failed, and the buffer
+ * keeps its lines.
  */
 bool NsDeliverFlush(Ns_LogSink sink);
 
@@ -26,26 +27,26 @@ bool NsDeliverFlush(Ns_LogSink sink);
  */
 typedef enum {
     NS_FLUSH_FOR_ROOM,   /* Another record is to be added. */
-    NS_FLUSH_AFTER_PASS, /* A worker has read the lanes, or did so */
-    NS_FLUSH_IN_TIME,    /* since the time is up; */
-    NS_FLUSH_BY_CALLER   /* one who logs has, and waits for that. */
+    NS_FLUSH_AFTER_PASS, /* A worker has read the lanes, */
+    NS_FLUSH_IN_TIME,    /* or has done so because the time is up; */
+    NS_FLUSH_BY_CALLER   /* or a thread that logs has, and waits. */
 } NsFlushOccasion;
 
 /*
- * Carry out what is due now; when to come again, 0: no need to.
+ * Carry out what is due now.  Returns when to call again; 0: no need to.
  */
 int64_t NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion);
 
 /*
- * Write a line into the sink itself: about its own state.  False: not now,
- * since writing fails.
+ * Write a line about the sink's own state into the sink itself.  False: not
+ * now, because writing fails.
  */
 bool NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
                    ...) NS_GNUC_PRINTF(3, 4);
 
 /*
- * Write a line about records that are missing: dropped by the rule of the
- * stream, or, NULL, because of the sink.
+ * Write a line about missing records: dropped by the stream's overflow rule,
+ * or, if stream is NULL, because of the sink.
  */
 bool NsDeliverNoteGap(Ns_LogSink sink, Ns_LogStream stream,
                       const NsGap *gapPtr);

@@ -1,16 +1,16 @@
 /*
  * flush.c --
  *
- *      A sink's buffer on its way to the target.
+ *      How a sink's buffer gets to its target.
  *
- *      A write moves three things: the bytes, the cursors in the mapping, and
- *      the counters.  For the case that the process dies in between, the
- *      mapping says before a write where it goes, how much it is, and where the
- *      cursors will be after it; see settle.c for what is made of that.
+ *      A write changes three things: the file, the cursors in the mapping, and
+ *      the counters.  In case the process dies in between, the mapping says
+ *      before each write where it goes, how long it is, and where the cursors
+ *      will be afterwards; settle.c uses that.
  *
- *      When writing fails, the buffer stays as it is and is tried again.
- *      Nothing is read from the lanes meanwhile: the records wait there, until
- *      there are more of them than there may be; see bound.c.
+ *      When writing fails, the buffer stays as it is and the write is retried.
+ *      Nothing is read from the lanes meanwhile: the records wait there until
+ *      the sink is over its bound; see bound.c.
  */
 
 #include "log/sink/flush.h"
@@ -25,7 +25,7 @@
 #include "log/stream/system.h"
 #include "nslog.h"
 
-/* Between attempts at what fails: at first, and a database after many. */
+/* Between retries: at first, and for a database after many. */
 #define RETRY_NANOS     INT64_C(250000000)
 #define MAX_RETRY_NANOS INT64_C(2000000000)
 #define REPORT_NANOS    INT64_C(60000000000)
@@ -44,7 +44,7 @@ NsFlushOut(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
     if (sink->claims != NULL) {
-        /* What an earlier process left goes first. */
+        /* What an earlier process left is written first. */
         errno = sink->failing.reason != 0 ? sink->failing.reason : EAGAIN;
         return false;
     }
@@ -81,7 +81,7 @@ NsFlushOut(Ns_LogSink sink)
 }
 
 /*
- * A shutdown does not wait for a server again and again.
+ * A shutdown does not wait for a remote server again and again.
  */
 static bool
 MayTry(Ns_LogSink sink)
@@ -124,7 +124,7 @@ WriteOut(Ns_LogSink sink)
 }
 
 /*
- * The end of a stall that was told of, unless it ended with a failure.
+ * Report the end of a stall that was reported, unless it ended with a failure.
  */
 static void
 NoteReturn(Ns_LogSink sink, bool isOk)
@@ -145,8 +145,8 @@ NoteReturn(Ns_LogSink sink, bool isOk)
 }
 
 /*
- * As long as something is taken now and then, the target does not stall.
- * False: errno tells why.
+ * A target that accepts something now and then is not stalled.  False: errno
+ * says why.
  */
 static bool
 WriteAll(Ns_LogSink sink, int64_t start)
@@ -190,7 +190,7 @@ NoteIntent(Ns_LogSink sink)
     }
     if (atomic_load(&slotPtr->intent) == NS_RING_WRITING
         && slotPtr->inode == inode) {
-        /* An earlier process has begun this write; see settle.c. */
+        /* An earlier process began this write; see settle.c. */
         offset = MIN(offset, slotPtr->offset);
     }
     slotPtr->offset = offset;
@@ -217,7 +217,7 @@ NoteIntent(Ns_LogSink sink)
 
 /*
  * All that was read is written: move the cursors, and free what no other sink
- * needs either.
+ * needs.
  */
 static void
 CommitCursors(Ns_LogSink sink)
@@ -270,7 +270,7 @@ NsDeliverSync(Ns_LogSink sink)
         return false;
     }
     if (sink->typePtr->syncProc == NULL) {
-        /* What is written is committed. */
+        /* For a database, what is written is committed. */
         errno = ENOTSUP;
         return sink->typePtr->isDatabase;
     }
@@ -290,7 +290,7 @@ NsDeliverSync(Ns_LogSink sink)
 }
 
 /*
- * Once, for each time that it begins.
+ * Report a failing sync once, when it begins.
  */
 static void
 NoteUnsafe(Ns_LogSink sink, int reason)
@@ -305,7 +305,7 @@ NoteUnsafe(Ns_LogSink sink, int reason)
 }
 
 /*
- * An episode begins: say so once.
+ * Report once, when the episode begins.
  */
 void
 NsDeliverFailed(Ns_LogSink sink, int reason)
@@ -343,7 +343,7 @@ NsDeliverRefused(Ns_LogSink sink, const char *reason)
 }
 
 /*
- * Rows that were refused are reported once in a while, not one by one.
+ * Refused rows are reported once in a while, not one by one.
  */
 static void
 CountDelivered(Ns_LogSink sink)
@@ -379,7 +379,7 @@ NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     va_list ap;
 
     if (!NsSinkIsInTable(sink)) {
-        return; /* It works for another one, which tells. */
+        return; /* It works for another sink, which reports. */
     }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);

@@ -1,7 +1,7 @@
 /*
  * flush.h --
  *
- *      A sink's buffer on its way to the target.  With the sink locked.
+ *      How a sink's buffer gets to its target.  Call with the sink locked.
  */
 
 #ifndef NSD_LOG_FLUSH_H
@@ -10,30 +10,29 @@
 #include "log/sink/sink.h"
 
 /*
- * NsDeliverFlush, which leaves it to its caller to say that writing works
- * again.
+ * Like NsDeliverFlush, but the caller has to report that writing works again.
  */
 bool NsFlushOut(Ns_LogSink sink);
 
 /*
- * What is written is on disk, or committed.  False: errno tells why not;
- * ENOTSUP: that cannot be with such a target.
+ * Ensure that what is written is on disk, or committed.  False: errno says why
+ * not; ENOTSUP: such a target cannot do that.
  */
 bool NsDeliverSync(Ns_LogSink sink);
 
 /*
- * For types: the target takes all but a row, which is left out for ever.
+ * For types: the target has refused a row, which is left out for good.
  */
 void NsDeliverRefused(Ns_LogSink sink, const char *reason);
 
 /*
- * The target cannot be reached: an episode of trying again begins, or goes on.
+ * The target cannot be reached: begin or continue an episode of retries.
  */
 void NsDeliverFailed(Ns_LogSink sink, int reason);
 
 /*
- * Something about the state of the sink: in the system log, or, when that is
- * the one that cannot be written, on standard error.
+ * Report something about the sink's state in the system log, or, when that is
+ * the log that cannot be written, on standard error.
  */
 void NsDeliverTell(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt,
                    ...) NS_GNUC_PRINTF(3, 4);

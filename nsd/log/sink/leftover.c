@@ -3,10 +3,10 @@
  *
  *      The mappings of processes that were killed.
  *
- *      However often that happens while a sink's target is away, they do not
- *      pile up: each start gives back the memory of what has been written, and
- *      puts several files together into one.  A process that dies in between
- *      leaves both; the next takes each mapping once.
+ *      They do not pile up, no matter how often a process is killed while a
+ *      sink's target is away: each start frees the memory of what has been
+ *      written and collects several files into one.  A process that dies in
+ *      between leaves both; the next one uses each mapping once.
  */
 
 #include "log/sink/leftover.h"
@@ -20,7 +20,7 @@
 #include "nsthread.h"
 
 /*
- * Called for each sink that something is left for.  True: give it up.
+ * Called for each sink that something is left for.  True: discard it.
  */
 typedef bool LeftoverProc(const NsLeftover *leftoverPtr, void *arg);
 
@@ -35,14 +35,14 @@ typedef struct Forget {
 } Forget;
 
 typedef enum {
-    AT_START, /* Mappings that cannot be read are reported. */
+    AT_START, /* Unreadable mappings are reported. */
     LATE,
-    AGAIN /* Processes that live are known already. */
+    AGAIN /* Live processes are known already. */
 } Moment;
 
 static Ns_Mutex lock; /* Guards the use of files, and what follows. */
 
-/* Mappings of processes that overlap with this one. */
+/* Mappings of live processes. */
 static char **alivePaths;
 static int    nAlive;
 
@@ -143,7 +143,7 @@ NsLeftoverOpenAgainLocked(NsRing ***ringsPtr)
 }
 
 /*
- * Takes the paths.
+ * Frees the paths.
  */
 static int
 OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
@@ -169,7 +169,7 @@ OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
 }
 
 /*
- * NULL: there is nothing to open.  Files of processes that live are remembered.
+ * NULL: nothing to open.  Files of live processes are remembered.
  */
 static NsRing *
 Open(const char *path, Moment moment)
@@ -211,8 +211,8 @@ NsLeftoverTellDamage(const NsRing *ringPtr)
 }
 
 /*
- * A mapping that exists twice is in a collection, too, and has not been read
- * since that was made.
+ * Close and delete what is not needed.  A mapping that exists twice is also in
+ * a collection, and has not been read since the collection was made.
  */
 static int
 DropNeedless(NsRing **rings, int n)
@@ -238,7 +238,10 @@ IsAgain(NsRing *const *rings, int n, int i)
     const NsRingHeader *headerPtr = rings[i]->headerPtr;
 
     for (int j = i + 1; j < n; j++) {
-        /* In one file: spill files of one process whose mapping was lost. */
+        /*
+         * Several in one file are spill files of a process whose mapping was
+         * lost.
+         */
         if (rings[j]->headerPtr->epoch == headerPtr->epoch
             && rings[j]->headerPtr->pid == headerPtr->pid
             && !STREQ(rings[j]->path, rings[i]->path)) {
@@ -260,7 +263,7 @@ AreInOneFile(NsRing *const *rings, int n)
 }
 
 /*
- * Behind the n mappings; how many of them there are.
+ * Append them after the n mappings.  Returns their number.
  */
 static int
 AddOrphans(const char *directory, NsRing ***ringsPtr, int n)
@@ -297,7 +300,7 @@ AddOrphans(const char *directory, NsRing ***ringsPtr, int n)
 }
 
 /*
- * Some mapping has the file, be it one of another process that lives.
+ * Some mapping names the file, possibly that of a live process.
  */
 static bool
 IsNamed(const char *path, NsRing *const *rings, int n)
@@ -341,7 +344,7 @@ NamesFile(const NsRing *ringPtr, const char *path)
 }
 
 /*
- * NULL: it is none, and what is to be said has been said.
+ * NULL: not an orphan.  What there is to report has been reported.
  */
 static NsRing *
 OpenOrphan(const char *path)
@@ -361,7 +364,7 @@ OpenOrphan(const char *path)
     }
     slotPtr = NsRingSinkAt(ringPtr, 0);
     if (!NsRingIsNeeded(ringPtr)) {
-        /* Killed when all was written. */
+        /* Its process was killed when all was written. */
         unlink(path);
         NsRingClose(&ringPtr, false);
         return NULL;
@@ -376,8 +379,8 @@ OpenOrphan(const char *path)
 }
 
 /*
- * Put them into one file.  Where that cannot be done they stay where they are,
- * and the spill files, which come last, wait for another start.
+ * Collect them into one file.  If that fails they stay where they are, and the
+ * orphaned spill files, which come last, wait for another start.
  */
 static int
 Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
@@ -404,7 +407,7 @@ Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
     }
     ns_free(path);
     for (int i = 0; i < n + nOrphans; i++) {
-        /* A mapping that is open read only stays. */
+        /* A mapping that is open read-only stays. */
         NsRingClose(&rings[i], true);
     }
     for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {

@@ -3,10 +3,10 @@
  *
  *      The mappings of processes that were killed.
  *
- *      What is left there for a sink that no longer exists, and whose target
- *      this server cannot know (a database, a syslog server), stays until there
- *      is a sink of that name again, or until someone discards it.  So does a
- *      mapping that cannot be read.
+ *      Records for a sink that no longer exists, and whose target this server
+ *      cannot know (a database, a syslog server), stay until there is a sink
+ *      with that name again, or until someone discards them.  A mapping that
+ *      cannot be read stays, too.
  */
 
 #ifndef NSD_LOG_LEFTOVER_H
@@ -24,14 +24,14 @@ typedef struct NsLeftover {
 } NsLeftover;
 
 /*
- * Once, before other threads are started.
+ * Once, before other threads start.
  */
 void NsLeftoverInit(void);
 
 /*
- * The lock guards which mappings are open here, and which of their parts are
- * claimed; a mapping that is open already cannot be opened.  Nothing is logged
- * meanwhile.
+ * The lock guards which mappings are open here and which parts are claimed.  A
+ * mapping that is open cannot be opened again.  Nothing is logged while it is
+ * held.
  */
 void NsLeftoverLock(void);
 void NsLeftoverUnlock(void);
@@ -39,44 +39,45 @@ void NsLeftoverAssertLocked(void);
 
 /*
  * At the start, before this process has a mapping: open what dead processes of
- * this server left, oldest first; the caller closes each and frees the array.
- * However many files there were, it is one afterwards, without the parts that
- * nobody needs.  Spill files in the directory (NULL: none) whose mapping is
- * lost get a place there, too.
+ * this server left, oldest first.  The caller closes each mapping and frees the
+ * array.  However many files there were, one remains afterwards, without the
+ * parts that nobody needs.  Spill files in the directory (NULL: none) whose
+ * mapping is lost get a place there, too.
  */
 int NsLeftoverOpen(const NsRingKey *keyPtr, const char *spillDirectory,
                    NsRing ***ringsPtr);
 
 /*
- * Later, locked: the same of processes that were alive then and have died
- * since; those of all of them, but for mappings that are open.  Both leave the
- * files as they are.
+ * Later, with the lock held.  Late: the same for processes that were alive at
+ * the start and have died since.  Again: for all dead processes, except for
+ * mappings that are open.  Both leave the files as they are.
  */
 int NsLeftoverOpenLateLocked(NsRing ***ringsPtr);
 int NsLeftoverOpenAgainLocked(NsRing ***ringsPtr);
 
 /*
- * Say what of the mapping is damaged.
+ * Log what is damaged in the mapping.
  */
 void NsLeftoverTellDamage(const NsRing *ringPtr);
 
 /*
- * All of them; for NsLeftoversFree.  Mappings that a process uses are not
- * looked at: what is left there is being written.
+ * List all leftovers; free the list with NsLeftoversFree.  Mappings in use by a
+ * process are skipped: their leftovers are being written.
  */
 int  NsLeftovers(NsLeftover **leftoversPtr);
 void NsLeftoversFree(NsLeftover *leftovers, int n);
 
 /*
- * Give up what is left for the sink, and delete mappings in which nothing else
- * is.  How many records these were; -1: nothing is left for it.  The path of a
- * mapping that cannot be read in place of a sink's name: delete it.
+ * Discard what is left for the sink, and delete mappings that hold nothing
+ * else.  Returns the number of records; -1: nothing is left for it.  Given the
+ * path of an unreadable mapping instead of a sink's name, delete that.
  */
 int64_t NsLeftoverForget(const char *sink);
 
 /*
- * For recover.c: how many records the slot's sink has not written; and the
- * place of the first of them, by its cursor in a lane.  False: there is none.
+ * For recover.c: the number of records that the slot's sink has not written;
+ * and the place of the first of them in a lane, by its cursor.  False: there is
+ * none.
  */
 uint64_t NsLeftoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
 bool     NsLeftoverOpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,

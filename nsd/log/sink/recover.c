@@ -1,24 +1,23 @@
 /*
  * recover.c --
  *
- *      What earlier processes of this server handed over and did not write.
+ *      What earlier processes of this server accepted and did not write.
  *
- *      A process that ends in order deletes its mapping.  One that was killed
+ *      A process that ends normally deletes its mapping.  One that was killed
  *      leaves it, and the next start finds it.  Each sink claims what is left
- *      under its name, whenever it is made.  Until that is written it writes
- *      nothing else, so the old records come first; its new ones wait.  A sink
- *      with a log thread has that write its claims, which begins when all
- *      modules are loaded; for one without, the thread does it that makes the
- *      sink.
+ *      under its name, no matter when the sink is made.  It writes nothing else
+ *      before that, so the old records come first and its new ones wait.  If a
+ *      log thread serves the sink, it writes the claims once all modules are
+ *      loaded; otherwise the thread that makes the sink does.
  *
- *      What a claim stands for is delivered from the old mapping by a second
- *      sink to the same target, behind its cursors, exactly once.  They move
- *      like those of the present mapping, so a process killed here is continued
- *      by the next.  About a write that was under way, settle.c asks the file,
- *      and a database knows by itself.
+ *      A claim is delivered from the old mapping, from its cursors on, by a
+ *      second sink with the same target: exactly once.  Those cursors move like
+ *      those of the present mapping, so if this process is killed, the next one
+ *      continues.  For a write that was interrupted, settle.c asks the file; a
+ *      database knows the answer itself.
  *
- *      Records of a stream that nobody has made cannot be formatted.  They stay
- *      where they are, and hold nothing up.
+ *      Records of a stream that no module has made cannot be formatted.  They
+ *      stay where they are and hold nothing up.
  */
 
 #include "log/sink/recover.h"
@@ -51,12 +50,12 @@ typedef struct Leftover {
     struct Leftover *nextPtr;
     NsRing          *ringPtr;   /* Constant. */
     bool            *isClaimed; /* By slot. */
-    int              nUsers;    /* Who opened it, and claims. */
+    int              nUsers;    /* The thread that opened it, and claims. */
 } Leftover;
 
 /*
- * What a sink has still to write.  A list, guarded by the sink's lock; only
- * its log thread takes from it.
+ * What a sink still has to write.  A list, guarded by the sink's lock; only its
+ * log thread removes from it.
  */
 struct NsClaim {
     NsClaim    *nextPtr;
@@ -70,10 +69,12 @@ typedef struct Leftovers {
 } Leftovers;
 
 static Leftover   *firstPtr; /* Those in use; guarded by NsLeftoverLock. */
-static Leftovers   atStart;  /* Main thread, during the start. */
+static Leftovers   atStart;  /* For the main thread, during the start. */
 static atomic_bool isStartOver;
 
-/* A mapping is gone: there may be room for one that lacks a file. */
+/*
+ * A mapping is gone, so there may be room for the file of one that has none.
+ */
 static atomic_bool isRoomNew;
 
 static Leftovers AddLocked(NsRing **rings, int n);
@@ -163,7 +164,7 @@ NsRecoverLate(void)
 }
 
 /*
- * They are in use, by the caller for now.  Takes the array.
+ * Add leftovers that are in use, for now by the caller.  Frees the array.
  */
 static Leftovers
 AddLocked(NsRing **rings, int n)
@@ -193,8 +194,8 @@ AddLocked(NsRing **rings, int n)
 }
 
 /*
- * What no sink has claimed is for files and databases that this server knows of
- * only by what is left.
+ * What no sink has claimed is for files and databases that this server knows
+ * only from the leftover.
  */
 static void
 EndRecovery(Leftovers *leftoversPtr)
@@ -218,7 +219,7 @@ EndRecovery(Leftovers *leftoversPtr)
 }
 
 /*
- * If that has not claimed the slot now, it has given it up.
+ * A sink that exists but has not claimed the slot has released it.
  */
 static bool
 HasSink(const NsRingSink *slotPtr)
@@ -236,7 +237,7 @@ HasSink(const NsRingSink *slotPtr)
 }
 
 /*
- * True: nobody has claimed the slot, and nobody can until it is given back.
+ * True: the slot was not claimed, and cannot be until it is given back.
  */
 static bool
 TakeOrphan(Leftover *leftoverPtr, int index)
@@ -274,7 +275,7 @@ Release(Leftover *leftoverPtr)
 }
 
 /*
- * The last user deletes the mapping, if nothing is left there.
+ * The last user deletes the mapping if nothing is left in it.
  */
 static void
 ReleaseLocked(Leftover *leftoverPtr)
@@ -306,7 +307,7 @@ NsRecoverClaim(Ns_LogSink sink)
 
     NsLeftoverLock();
     if (atomic_load(&isStartOver)) {
-        /* Until then all that there was is in use. */
+        /* Before that, all leftovers are in use anyway. */
         n = NsLeftoverOpenAgainLocked(&rings);
         again = AddLocked(rings, n);
     }
@@ -365,7 +366,7 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
             NsRecoverDropClaims(sink);
         }
     }
-    /* New ones have waited meanwhile. */
+    /* New records have waited meanwhile. */
     NsSinkTakeTurn(sink, NsLogClock());
 }
 
@@ -403,7 +404,7 @@ NsRecoverClaims(Ns_LogSink sink)
         if (isOk) {
             DropFirstClaim(sink);
             sink->failing.retryAt = 0;
-            /* The file may have been rolled. */
+            /* The writer may have rolled the file. */
             isOk = sink->typePtr->filePtr == NULL || NsSinkFdReopen(sink);
         }
         if (!isOk) {
@@ -417,7 +418,8 @@ NsRecoverClaims(Ns_LogSink sink)
 }
 
 /*
- * It stays the first until the caller, who works for the sink, drops it.
+ * The claim stays the first until the caller, which works for the sink, drops
+ * it.
  */
 static const NsClaim *
 FirstClaim(Ns_LogSink sink)
@@ -457,10 +459,10 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
 }
 
 /*
- * A sink of its own to the same target, since the other reads the present
- * mapping.  Two servers may have sinks of one name, and be each other's
- * successor: records go to the file that they were meant for, unless its
- * directory is gone.
+ * Make a second sink for the same target, because the first one reads the
+ * present mapping.  Two servers may have sinks with the same name and be each
+ * other's successors, so records go to the file that they were meant for,
+ * unless its directory is gone.
  */
 static Ns_LogSink
 MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
@@ -496,7 +498,7 @@ EndWriter(Ns_LogSink *writerPtr)
 }
 
 /*
- * To the ledger: what was not written is still claimed.
+ * Add the writer's counts to the ledger; what was not written remains claimed.
  */
 static void
 AddCounts(Ns_LogSink to, Ns_LogSink from)
@@ -546,7 +548,7 @@ NsRecoverDropClaims(Ns_LogSink sink)
 }
 
 /*
- * For the ledger.
+ * Count the claimed records for the ledger.
  */
 static void
 CountClaimed(Ns_LogSink sink)
@@ -560,9 +562,9 @@ CountClaimed(Ns_LogSink sink)
 }
 
 /*
- * Write what the slot's sink had not written, and free the slot, unless there
- * are records of streams that nobody has made.  False: something is left for
- * another reason, which is in errno.
+ * Write what the slot's sink had not written, and free the slot, unless it
+ * holds records of streams that no module has made.  False: something is left
+ * for another reason, which is in errno.
  */
 static bool
 RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
@@ -613,7 +615,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * Those that need no module; not while a sink is locked.
+ * Make the streams that need no module.  Call with no sink locked.
  */
 static void
 MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
@@ -629,13 +631,16 @@ MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * How far it got in each lane.
+ * Ask the target how far it got in each lane.
  */
 static bool
 AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     NsAssertLocked(&sink->lock);
-    /* Behind them the file may have a hole, and the file system no room. */
+    /*
+     * Only in these lanes: elsewhere the mapping may have a hole, and writing
+     * there is fatal when the file system is full.
+     */
     for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
         atomic_store(&sink->reader.lanes[i]->cursorPtr->ahead, 0);
     }
@@ -651,8 +656,8 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * The sink no longer exists, but its file can still get what belongs
- * there; else the records stay where they are.
+ * The sink no longer exists, but its records can still go to its file.  If not,
+ * they stay where they are.
  */
 static void
 DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
@@ -668,7 +673,7 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
     bool              isDelivered = false;
 
     if (n == 0 && NsRingMissing(slotPtr) == 0) {
-        /* Or what is there cannot be read. */
+        /* Or its records cannot be read. */
         NsRingSinkUnname(slotPtr);
         return;
     }
@@ -697,8 +702,8 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * Deliver as from the present mapping, but with each record checked.  False: it
- * cannot be written; what was not is still in the mapping.
+ * Deliver as from the present mapping, but check each record.  False: it cannot
+ * be written; what was not written is still in the mapping.
  */
 static bool
 DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
@@ -753,7 +758,8 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
 }
 
 /*
- * Lanes that do not end with a record: how many there were nobody knows.
+ * Count lanes that do not end with a record: nobody knows how many records
+ * there were.
  */
 static void
 CountCutOff(Ns_LogSink sink)
@@ -797,8 +803,8 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
 }
 
 /*
- * Deliver the record at a lane's place.  One that is damaged counts as that,
- * and so do those that are missing before it.
+ * Deliver the record at a lane's place.  A damaged record is counted, and so
+ * are those missing before it.
  */
 static bool
 DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)

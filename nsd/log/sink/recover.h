@@ -1,8 +1,8 @@
 /*
  * recover.h --
  *
- *      What earlier processes of this server handed over and did not write. See
- *      sink.h for the beginning and end of it.
+ *      What earlier processes of this server accepted and did not write.  Its
+ *      start and end are in sink.h.
  */
 
 #ifndef NSD_LOG_RECOVER_H
@@ -11,32 +11,32 @@
 #include "log/sink/sink.h"
 
 /*
- * Before a sink begins: what earlier processes left for it is its own.  Then,
- * for one that no log thread serves: write that now.  What cannot be written is
- * for its thread, if it gets one, or for the next start.
+ * Claim, before a sink begins: it takes what earlier processes left for it.
+ * Here, for a sink that no log thread serves: write that now.  What cannot be
+ * written is left to its thread, if it gets one, or to the next start.
  */
 void NsRecoverClaim(Ns_LogSink sink);
 void NsRecoverHere(Ns_LogSink sink, bool getsThread);
 
 /*
- * Now and then, in one thread: sinks claim what processes left that overlapped
- * with this one, and were killed.
+ * Call now and then, from one thread: sinks claim the leftovers of processes
+ * that ran at the same time as this one and were killed.
  */
 void NsRecoverLate(void);
 
 /*
- * True, once: there may be room for a mapping that lacks a file.
+ * True, once: there may be room for the file of a mapping that has none.
  */
 bool NsRecoverMadeRoom(void);
 
 /*
- * Log thread, sink not locked: write what is left for it.  False: it cannot be
- * written now.
+ * For a log thread, with the sink unlocked: write what is left for the sink.
+ * False: it cannot be written now.
  */
 bool NsRecoverClaims(Ns_LogSink sink);
 
 /*
- * The sink will not: the next process may.
+ * Release what the sink has claimed: the next process may take it.
  */
 void NsRecoverDropClaims(Ns_LogSink sink);
 

@@ -1,7 +1,7 @@
 /*
  * relieve.c --
  *
- *      A sink keeps less log memory: its oldest records move into its spill
+ *      How a sink gives log memory back: its oldest records move into its spill
  *      file, or are dropped.
  */
 
@@ -18,22 +18,22 @@
 #include "log/sink/spill.h"
 #include "nsthread.h"
 
-/* So much goes into a spill file at a time. */
+/* Written to a spill file at a time. */
 #define BATCH_BYTES ((size_t) 256 << 10)
 
 /*
- * Records that a sink is to be relieved of.
+ * A walk over the records to be moved or dropped.
  */
 typedef struct Walk {
     Ns_LogSink sink;
-    bool       isSpilling; /* Else they are dropped. */
-    NsPlace   *places;     /* As in the sink's list of lanes. */
+    bool       isSpilling; /* False: they are dropped. */
+    NsPlace   *places;     /* In the order of the sink's list of lanes. */
     uint32_t   nLanes;
     NsMerge    merge;
-    uint64_t   nSegments; /* Kept by what the walk has not passed. */
+    uint64_t   nSegments; /* Kept by the records that it has not passed. */
     char      *scratch;
     size_t     scratchBytes;
-    uint64_t   nIgnored; /* These since the last Commit. */
+    uint64_t   nIgnored; /* This and the next two: since the last Commit. */
     uint64_t   nDamaged;
     NsGap      gap;
 } Walk;
@@ -98,8 +98,8 @@ NsRelieveUseFloors(Ns_LogSink sink)
 }
 
 /*
- * Put into the spill file, as read, what is in the sink's buffer and not on
- * disk yet.
+ * Put records that are in the sink's buffer and not on disk yet into the spill
+ * file, marked as read.
  */
 static bool
 SpillBuffer(Ns_LogSink sink)
@@ -169,7 +169,7 @@ HasLaneRecords(Ns_LogSink sink)
 }
 
 /*
- * Likewise what the sink has not read, or drop it.
+ * Put what the sink has not read into the spill file, or drop it.
  */
 static void
 Pass(Ns_LogSink sink, size_t most, bool isSpilling)
@@ -204,7 +204,7 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 }
 
 /*
- * From where the sink has read to.
+ * Start where the sink has stopped reading.
  */
 static void
 BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
@@ -220,7 +220,7 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
                                                .length = sizeof(sink->loan.gap),
                                                .time = sink->loan.gap.last}};
 
-        /* What follows comes after it. */
+        /* The note comes before the records that follow. */
         NsSpillAdd(sink->loan.spillPtr, &frame, &sink->loan.gap);
     }
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
@@ -248,7 +248,7 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 }
 
 /*
- * What its stream's rule keeps is not dropped.
+ * A stream's rule may forbid dropping.
  */
 static bool
 MayPass(const NsSinkLane *lanePtr, bool isSpilling)
@@ -257,7 +257,7 @@ MayPass(const NsSinkLane *lanePtr, bool isSpilling)
 }
 
 /*
- * Stand at the sink's cursor.
+ * Open the place at the sink's cursor.
  */
 static void
 AddPlace(Walk *walkPtr, uint32_t i)
@@ -328,7 +328,8 @@ PassFirst(Walk *walkPtr)
 }
 
 /*
- * The place is behind the record.  One that is damaged is not worth the room.
+ * The place is already behind the record.  A damaged record is not worth the
+ * space.
  */
 static void
 Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
@@ -346,9 +347,10 @@ Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
 }
 
 /*
- * The sink needs nothing before the places of the walk.  Should the process be
- * killed now, the next says how much is missing: with what is in the buffer
- * only.  False: it stays where it was.
+ * Release all that is before the places of the walk.  The slot also gets the
+ * number of missing records, for the next process if this one is killed now;
+ * that includes records that are only in the buffer.  False: the cursors stay
+ * where they are.
  */
 static bool
 Commit(Walk *walkPtr)
@@ -378,7 +380,7 @@ Commit(Walk *walkPtr)
     walkPtr->gap = (NsGap){0};
 
     if (HasLaneRecords(sink)) {
-        /* They are in the buffer only. */
+        /* These records are only in the buffer now. */
         sink->loan.nAtRisk = sink->buffer.nRecords;
     }
     NsRingSetMissing(slotPtr,

@@ -1,8 +1,8 @@
 /*
  * relieve.h --
  *
- *      A sink keeps less log memory.  With the sink locked, or its places lent
- *      and lendLock held.
+ *      How a sink gives log memory back.  Call with the sink locked, or, while
+ *      its places are lent, with the lock of the loan held.
  */
 
 #ifndef NSD_LOG_RELIEVE_H
@@ -11,14 +11,14 @@
 #include "log/sink/sink.h"
 
 /*
- * Move the sink's cursors on, by time, until what is left keeps at most so many
- * bytes: to disk, or, if that cannot be and records may be dropped, so.  How
- * many bytes it keeps less.
+ * Move the sink's cursors on, oldest records first, until it keeps at most the
+ * given number of bytes.  The records go to disk; where that fails and records
+ * may be dropped, they are dropped.  Returns how many bytes fewer it keeps.
  */
 uint64_t NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop);
 
 /*
- * With the sink locked: go on reading behind what was given up.
+ * With the sink locked: continue reading behind what was moved or discarded.
  */
 void NsRelieveUseFloors(Ns_LogSink sink);
 

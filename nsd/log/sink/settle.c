@@ -1,16 +1,16 @@
 /*
  * settle.c --
  *
- *      How far the write got in which a process died.
+ *      How far an interrupted write got.
  *
- *      The records in doubt are those between a slot's cursors and where they
- *      would have been after the write.  A batch need not be ordered by time,
- *      and lines of others may stand between its parts, so each record is
- *      looked for by itself: behind the one found before, or at the beginning
- *      of a line.  The process may have died in the middle of a line.  At the
- *      very end of the file that is completed, also when the file has become a
- *      backup; what others have continued is left as it is, and the record is
- *      written whole.
+ *      The records in doubt are those between the slot's cursors and where the
+ *      cursors would have been after the write.  A batch need not be ordered by
+ *      time, and lines of other processes may be between its parts, so each
+ *      record is looked for separately: behind the one found last, or at the
+ *      start of a line.  The process may have died in the middle of a line.  At
+ *      the very end of the file such a line is completed, even if the file has
+ *      become a backup.  If others have continued it, it is left as it is, and
+ *      the whole record is written again.
  */
 
 #include "log/sink/settle.h"
@@ -29,36 +29,39 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-/* How far behind the place of a write it is looked for. */
+/* How far from the start of a write to look for it. */
 #define SEARCH_BYTES ((uint64_t) 64 << 20)
-/* Within these also in the middle of lines, if the record is not so short that
- * others could have written the same. */
+/*
+ * Within this distance also in the middle of lines, if the record is long
+ * enough not to be confused with others'.
+ */
 #define CLOSE_BYTES  ((size_t) 1 << 20)
 #define UNIQUE_BYTES 32
 
 /*
- * What the file has where the write was to go.
+ * What the file has at the place of the write.
  */
 typedef struct Region {
-    int     fd; /* The file's; -1: it is not there. */
+    int     fd; /* -1: the file does not exist. */
     char   *bytes;
     size_t  length;
-    size_t  next;   /* Behind the record found last. */
-    bool    isEnd;  /* The file ends where the region does, */
-    bool    isOpen; /* and it is the one that the sink has open. */
+    size_t  next;   /* Behind the record that was found last. */
+    bool    isEnd;  /* The region extends to the end of the file, */
+    bool    isOpen; /* and the sink has this file open. */
     size_t  nLines;
-    size_t  nSlots;  /* Power of two. */
-    size_t *slots;   /* Line's start + 1, by hash; 0: free. */
+    size_t  nSlots;  /* A power of two. */
+    size_t *slots;   /* Start of line + 1, by hash; 0: free. */
     bool   *isTaken; /* By slot: a record was found there. */
 } Region;
 
 /*
- * Where a record in doubt stands in the mapping, and whether in the file.
+ * A record in doubt: its place in the mapping, and whether the file has it.
  */
 typedef struct Doubt {
     NsPlace       place;
-    NsSpillFrame *framePtr; /* Or the record itself, from the disk. */
-    bool          isThere;
+    NsSpillFrame *framePtr; /* The record itself, if it came from disk; or
+                             * NULL. */
+    bool isThere;
 } Doubt;
 
 typedef struct Doubts {
@@ -126,11 +129,11 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
         errno = reason;
         return false;
     } else {
-        /* One write: what the cursors say afterwards holds for all of it. */
+        /* Make it one write, so that the cursors are right for all of it. */
         sink->settings.bufferBytes = SIZE_MAX;
         sink->settings.bufferLines = 0;
         sink->settings.rotateBytes = 0;
-        /* Only the file says which ones of a sample were taken. */
+        /* The file alone shows which units were sampled. */
         sink->settings.sample = 1;
         Compare(sink, &region, &doubts);
         Complete(sink, &region, &doubts);
@@ -150,8 +153,10 @@ void
 NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
                int64_t position)
 {
-    /* A target may say anything: records begin at multiples of 8, and one that
-     * was on disk has been read when its target is one byte further. */
+    /*
+     * The target may report anything.  Records begin at multiples of 8; a
+     * position one byte further is that of a record which had been on disk.
+     */
     bool isOurs = lane >= 0 && lane < NS_RING_MAX_LANES && position >= 0
         && position % 8 <= 1;
     NsRingCursor *cursorPtr = !isOurs
@@ -168,7 +173,7 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
 }
 
 /*
- * Pass those that were in the spill file: they came first.
+ * Pass the records that were in the spill file: they came first.
  */
 static void
 AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
@@ -192,7 +197,7 @@ AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
 }
 
 /*
- * Pass all records in doubt that are in the mapping.
+ * Pass the records in doubt that are in the mapping.
  */
 static void
 Advance(Ns_LogSink sink, Doubts *doubtsPtr)
@@ -251,7 +256,7 @@ FreeDoubts(Doubts *doubtsPtr)
 }
 
 /*
- * False: the file is there and cannot be read.  One that is gone has nothing.
+ * False: the file exists but cannot be read.  One that is gone counts as empty.
  */
 static bool
 LoadRegion(Region *regionPtr, Ns_LogSink sink)
@@ -296,7 +301,7 @@ FreeRegion(Region *regionPtr)
 }
 
 /*
- * The file may have been renamed since, to a backup beside it.
+ * The file may have been renamed to a backup in the same directory.
  */
 static int
 OpenByInode(const char *file, uint64_t inode)
@@ -366,7 +371,7 @@ ReadAt(int fd, char *bytes, size_t length, uint64_t offset)
 }
 
 /*
- * So that many records can be looked for among many lines.
+ * Index the lines, so that many records can be looked up among them.
  */
 static void
 IndexLines(Region *regionPtr)
@@ -403,7 +408,7 @@ SlotOf(const Region *regionPtr, const char *line, size_t length)
 }
 
 /*
- * Newline included.
+ * Includes the newline.
  */
 static size_t
 LineLength(const char *bytes, size_t length)
@@ -414,8 +419,8 @@ LineLength(const char *bytes, size_t length)
 }
 
 /*
- * All was written, and nothing came in between: that needs no formatting, so it
- * can be told even if lines look otherwise by now.
+ * All was written without interruption.  This check needs no formatting, so it
+ * works even if lines are formatted differently by now.
  */
 static bool
 IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr)
@@ -447,8 +452,8 @@ Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 }
 
 /*
- * The record as the dead process wrote it, behind the sink's buffered bytes.
- * NULL: it did not.
+ * The record as the dead process wrote it, formatted behind the sink's buffered
+ * bytes.  NULL: it did not write the record.
  */
 static const char *
 FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
@@ -535,7 +540,7 @@ Find(Region *regionPtr, const char *bytes, size_t length)
             return true;
         }
     }
-    /* Behind something that somebody else has not ended. */
+    /* It may follow an unfinished line of another process. */
     if (length < UNIQUE_BYTES) {
         return false;
     }
@@ -556,8 +561,8 @@ StandsAt(const Region *regionPtr, size_t at, const char *bytes, size_t length)
 }
 
 /*
- * What the file ends with may be the beginning of a record: then the rest comes
- * first, and the record is there.  Any other end without a newline gets one.
+ * If the file ends with the beginning of a record, its rest is written first
+ * and the record counts as there.  Any other unfinished line gets a newline.
  */
 static void
 Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
@@ -592,8 +597,8 @@ Complete(Ns_LogSink sink, const Region *regionPtr, Doubts *doubtsPtr)
 }
 
 /*
- * With how many bytes of the record the region ends, if it begins with a line
- * or behind the record found last.
+ * How many bytes of the record are at the end of the region, provided they
+ * start a line or follow the record that was found last.
  */
 static size_t
 BegunBytes(const Region *regionPtr, const char *bytes, size_t length)
@@ -612,8 +617,9 @@ BegunBytes(const Region *regionPtr, const char *bytes, size_t length)
 }
 
 /*
- * A backup gets the rest at once: should the process die before the cursors say
- * so, the record is found there.  One that is being compressed is left alone.
+ * A backup gets the rest at once: if the process dies before the cursors are
+ * moved, the record is found there.  A backup that is being compressed is left
+ * alone.
  */
 static bool
 PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
@@ -639,7 +645,7 @@ PutRest(Ns_LogSink sink, const Region *regionPtr, const char *bytes,
 static void
 PutRaw(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    /* They may stand behind the buffered ones already. */
+    /* The bytes may already be behind the buffered ones. */
     if (sink->buffer.room < sink->buffer.nBuffered + length) {
         char *copy = ns_malloc(length);
 
@@ -655,7 +661,7 @@ PutRaw(Ns_LogSink sink, const char *bytes, size_t length)
 }
 
 /*
- * Count what is there; put into the buffer what is not.
+ * Count the records that the file has; put the others into the buffer.
  */
 static bool
 Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
@@ -668,7 +674,7 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
 
         atomic_fetch_add(&sink->counts.nRecovered, 1);
         if (doubtPtr->isThere) {
-            /* Delivered when the cursors are right. */
+            /* Counted as delivered when the cursors are right. */
             sink->buffer.nRecords++;
         } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
             atomic_fetch_add(&sink->counts.nDamaged, 1);

@@ -1,7 +1,7 @@
 /*
  * sink.c --
  *
- *      The beginning and end of sinks, and of the memory that they read.
+ *      How sinks start and end, and the memory that they read.
  */
 
 #include "log/sink/sink.h"
@@ -29,9 +29,9 @@
 #include "nsthread.h"
 
 #define STOP_SECONDS  5  /* For all sinks together. */
-#define SPARE_STREAMS 32 /* And sinks: to be made at run time. */
+#define SPARE_STREAMS 32 /* Streams and sinks that can be made at run time. */
 #define LEAST_READERS 16
-/* Between attempts to have a file for the mapping. */
+/* Between attempts to get a file for the mapping. */
 #define HOME_NANOS INT64_C(10000000000)
 
 static bool             isStarted; /* Log threads may run; nsSinksLock. */
@@ -143,7 +143,7 @@ Create(const NsSinkSpec *specPtr)
 }
 
 /*
- * The streams that there are already.  False: one has as many readers as it can
+ * Join the existing streams.  False: one of them has as many readers as it can
  * have.
  */
 static bool
@@ -164,7 +164,7 @@ JoinAllLocked(Ns_LogSink sink)
 }
 
 /*
- * A sink that gets no place in the table.  NULL, for its creator.
+ * Free a sink that gets no place in the table.  Returns NULL, for its creator.
  */
 static Ns_LogSink
 Discard(Ns_LogSink sink, int reason)
@@ -265,7 +265,7 @@ Remove(Ns_LogSink sink)
     NsSinkRouteAllLocked(sink);
     Ns_MutexUnlock(&nsSinksLock);
 
-    /* As long as it is served, what the sink wants is kept for it. */
+    /* While workers serve the sink, its records must be kept for it. */
     (void) NsSinkAwaitStop(sink, NULL);
     NsSinkLock(sink);
     (void) NsDeliverFlush(sink);
@@ -280,8 +280,8 @@ Remove(Ns_LogSink sink)
 }
 
 /*
- * The sink needs nothing any more.  The structure itself stays until another
- * sink has its place in the table, and nobody looks at it.
+ * Release all that the sink needed.  The structure stays until another sink
+ * takes its place in the table and no thread looks at it.
  */
 static void
 DetachLocked(Ns_LogSink sink)
@@ -348,7 +348,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
     NsAssertLocked(&nsSinksLock);
     NsBellBarrierInit();
     ringKeyPtr = keyPtr;
-    /* There may be some already that nobody knew of. */
+    /* Some that needPtr does not count may exist already. */
     need.nStreams = MAX(need.nStreams, CountStreams() + SPARE_STREAMS);
     need.nSinks = MAX(need.nSinks, (uint32_t) NsSinkCount() + SPARE_STREAMS);
     need.nReaders = MAX(need.nReaders, LEAST_READERS);
@@ -368,7 +368,7 @@ MakeRingLocked(const NsRingKey *keyPtr, const char *spillDirectory,
 }
 
 /*
- * The sinks that were made before.
+ * Attach the sinks that were made before the mapping.
  */
 static void
 AttachAllLocked(void)
@@ -386,7 +386,7 @@ AttachAllLocked(void)
 void
 NsSinkWatchRing(void)
 {
-    static bool    isTold; /* That there is no file. */
+    static bool    isTold; /* Reported that there is no file. */
     static int64_t lastTry;
     NsRing        *ringPtr = NsSinkRing();
     const char    *old, *reason;
@@ -396,7 +396,7 @@ NsSinkWatchRing(void)
     if (ringPtr == NULL || !NsRingIsHomeless(ringPtr)) {
         return;
     }
-    /* At the start it has been said. */
+    /* If there was no file at the start, that has been reported. */
     isNew = atomic_load(&ringPtr->path) != NULL && !isTold;
     if (!isNew && !NsRecoverMadeRoom()
         && !NsSinkIsDue(lastTry + HOME_NANOS, HOME_NANOS)) {
@@ -494,7 +494,10 @@ NsSinkStop(void)
         nHanging += NsSinkIsServed(sink);
     }
     NsWorkersStop(nHanging);
-    /* What came after a last pass, and did not bring its caller yet. */
+    /*
+     * Write records that came after the last pass and whose callers have not
+     * come for a turn yet.
+     */
     NsBellBarrierInAllThreads();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!NsSinkIsServed(sink)) {
@@ -518,7 +521,7 @@ NsSinkFinish(void)
             sink->failing.retryAt = 0;
             NsSinkPass(sink, 0);
             if (NsDeliverFlush(sink) && sink->buffer.nBuffered > 0) {
-                /* A note that writing works again. */
+                /* This writes the note that writing works again. */
                 (void) NsDeliverFlush(sink);
             }
             if (sink->buffer.syncDue != 0) {
@@ -553,8 +556,8 @@ NsSinkAbandon(void)
 }
 
 /*
- * If all is written.  The memory stays mapped: a thread that is left may still
- * log.
+ * Delete the mapping's file if everything is written.  The memory stays mapped:
+ * a remaining thread may still log.
  */
 static void
 DeleteRing(void)
@@ -567,7 +570,7 @@ DeleteRing(void)
 }
 
 /*
- * False also while another thread works for the sink.
+ * Also false while another thread works for the sink.
  */
 static bool
 IsFailing(Ns_LogSink sink)
@@ -593,7 +596,7 @@ IsFull(void)
 }
 
 /*
- * The place of a sink that was removed, or a new one; -1: there is none.
+ * The place of a removed sink, or a new one; -1: the table is full.
  */
 static int
 FreeIndexLocked(void)
@@ -633,8 +636,8 @@ CountStreams(void)
 }
 
 /*
- * Let the sink read the lanes from where they are now, if there are lanes.
- * False: one of its streams has as many readers as it can have.
+ * If there are lanes, have the sink read them from their present ends.  False:
+ * one of its streams has as many readers as it can have.
  */
 static bool
 AttachLocked(Ns_LogSink sink)

@@ -1,13 +1,13 @@
 /*
  * sink.h --
  *
- *      Sinks: each takes records of some streams and writes them somewhere.
+ *      Sinks: each takes the records of some streams and writes them somewhere.
  *
- *      A sink reads its streams' lanes with its own cursors, so no sink waits
- *      for another.  Log threads (worker.h) serve it: they take turns, one at
- *      a time.  Where there are none for it, those who log take the turns: each
- *      puts its record into its lane and waits for a turn, in which all
- *      records that are there by then are read and written at once.
+ *      A sink reads the lanes of its streams with its own cursors, so no sink
+ *      waits for another.  Log threads (worker.h) serve it, one at a time.  A
+ *      sink that no log thread serves is served by the threads that log: each
+ *      puts its record into its lane and waits for its turn.  A turn reads and
+ *      writes all records that are there by then.
  */
 
 #ifndef NSD_LOG_SINK_H
@@ -22,91 +22,91 @@
 typedef enum {
     NS_SYNC_NONE,
     NS_SYNC_BATCH, /* After each write. */
-    NS_SYNC_TIME   /* At most that long after it. */
+    NS_SYNC_TIME   /* At most syncNanos after a write. */
 } NsSyncMode;
 
 /*
- * What can be set while a sink runs.
+ * The settings that can change while a sink runs.
  */
 typedef struct NsSinkSettings {
     unsigned version;     /* Changes with each change of the others. */
     int      format;      /* See stream.h. */
-    int      minSeverity; /* -1: all. */
-    char    *ignore;      /* Kinds; or NULL.  Owned by the settings. */
-    int64_t  slowNanos;   /* These three: of stream operation only. */
+    int      minSeverity; /* -1: log all. */
+    char    *ignore;      /* Kinds, or NULL.  Owned by the settings. */
+    int64_t  slowNanos;   /* These three: for stream operation only. */
     int      sample;
     bool     onlyErrors;
-    size_t   maxMemory;  /* How far behind it may be in log memory; 0:
-                          * half of that.  Beyond it, what it has not
-                          * written goes to a file of at most */
-    size_t     maxSpill; /* so many bytes; 0: there is none. */
+    size_t   maxMemory;  /* How much log memory it may hold; 0: half of all.
+                          * Records beyond that go to a spill file */
+    size_t     maxSpill; /* of at most this many bytes; 0: no file. */
     size_t     bufferBytes;
     int64_t    bufferNanos;
-    int        bufferLines; /* 0: no limit, and the two above hold. */
-    int        batchRows;   /* Of one insert into a database. */
+    int        bufferLines; /* 0: bufferBytes and bufferNanos apply. */
+    int        batchRows;   /* Rows per insert, for a database. */
     NsSyncMode sync;
     int64_t    syncNanos;
     size_t     rotateBytes; /* 0: never by size. */
     int        rollHour;    /* -1: never by time. */
     int        maxBackup;
     bool       isCompressed; /* gzip backups. */
-    char      *rollFormat;   /* NULL: numbers.  Owned, too. */
-    bool       isRequired;   /* Without it the server does not start. */
+    char      *rollFormat;   /* NULL: numbers.  Owned by the settings. */
+    bool       isRequired;   /* The server does not start without it. */
 } NsSinkSettings;
 
 extern const NsSinkSettings nsSinkDefaults;
 
 typedef enum {
     NS_TROUBLE_NONE,
-    NS_TROUBLE_STALLED, /* In a write or sync that takes long. */
-    NS_TROUBLE_FAILING  /* Writing failed, and is tried again. */
+    NS_TROUBLE_STALLED, /* Inside a write or sync that takes long. */
+    NS_TROUBLE_FAILING  /* A write failed and is being retried. */
 } NsSinkTrouble;
 
 /*
- * The ledger of one sink: at every moment accepted is the sum of those from
+ * The ledger of one sink: accepted is always the sum of the counters from
  * delivered to pending.
  */
 typedef struct NsSinkStats {
     NsSinkTrouble trouble;
-    int64_t       troubleSince; /* As NsLogClock; 0 if there is none. */
+    int64_t       troubleSince; /* As NsLogClock; 0: no trouble. */
     uint64_t      accepted;
     uint64_t      delivered;
-    uint64_t      ignored;         /* Not wanted by the sink's settings. */
+    uint64_t      ignored;         /* The sink's settings exclude them. */
     uint64_t      droppedMemory;   /* The log memory was full. */
     uint64_t      droppedFailed;   /* The sink could not write them in time. */
-    uint64_t      droppedDamaged;  /* Overwritten from outside. */
-    uint64_t      droppedRejected; /* The database refuses the row. */
+    uint64_t      droppedDamaged;  /* Overwritten by something else. */
+    uint64_t      droppedRejected; /* The database refused the row. */
     uint64_t      pending;
-    uint64_t      spilled;      /* Of these, about so many are on disk, */
-    uint64_t      spilledBytes; /* and so much of it. */
-    uint64_t      behind;       /* Bytes of memory in use because of it. */
+    uint64_t      spilled;      /* Of pending: records on disk, roughly, */
+    uint64_t      spilledBytes; /* and their bytes. */
+    uint64_t      behind;       /* Bytes of log memory that it holds. */
     uint64_t      bytes;
     uint64_t      writes;
     uint64_t      syncs;
     uint64_t      errors;
     uint64_t      wakeups;
-    uint64_t      deepest;      /* Most records that were pending. */
+    uint64_t      deepest;      /* The most that were ever pending. */
     int64_t       longestWrite; /* Nanoseconds. */
-    int64_t       writeNanos;   /* Of all writes. */
+    int64_t       writeNanos;   /* For all writes. */
 } NsSinkStats;
 
 /*
- * What a sink is made from; all of it is copied.
+ * What to make a sink from; everything is copied.
  */
 typedef struct NsSinkSpec {
-    const char            *name;    /* NS_RING_NAME - 1 bytes at most. */
+    const char            *name;    /* At most NS_RING_NAME - 1 bytes. */
     const char            *type;    /* One that NsSinkTypeFind finds. */
-    const char *const     *streams; /* Names or their beginnings. */
+    const char *const     *streams; /* Names, or prefixes of names. */
     int                    nStreams;
     const char            *file;     /* Absolute path, or address; or NULL. */
-    const Ns_LogSinkValue *values;   /* Of a module's type, in the order of its
-                                      * options; file is how the first shows.
-                                      * NULL: the defaults, file, and */
-    const char    *table;            /* its option `table`, if it has that. */
-    bool           isAwaited;        /* Those who log write it themselves. */
-    bool           isStandardOutput; /* Descriptors 1 and 2 go with it. */
-    bool           isModules;        /* A module keeps the handle. */
-    bool           mayOpenLater;     /* Made though it cannot be opened. */
+    const Ns_LogSinkValue *values;   /* For a module's type: in the order of its
+                                      * options; file is then the first one as
+                                      * shown to people.  NULL: the defaults,
+                                      * with file and */
+    const char    *table;            /* its option `table`, if it has one. */
+    bool           isAwaited;        /* Written by the threads that log. */
+    bool           isStandardOutput; /* Redirects descriptors 1 and 2. */
+    bool           isModules;        /* A module holds the handle. */
+    bool           mayOpenLater;     /* Made even if it cannot be opened yet. */
     NsSinkSettings settings;
 } NsSinkSpec;
 
@@ -115,17 +115,17 @@ extern bool nsSinkIsAsync; /* asynclogwriter; after NsLogConfigure. */
 void NsSinkInit(void);
 
 /*
- * Make a sink; what an earlier process left for it is written first.  NULL: its
- * target cannot be opened, and errno tells why.  One that may open later is
- * made, and its records wait for that.
+ * Make a sink.  What an earlier process left for it is written first.  NULL:
+ * its target cannot be opened, and errno says why.  With mayOpenLater the sink
+ * is made anyway, and its records wait until the target opens.
  */
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 
 /*
- * In errno: there are as many sinks, or readers of one of its streams, as there
- * can be; the target has words of its own for what is wrong; there is no log
- * thread, and none can be had.  Reason is the text for these, or for another
- * errno, right after it in the same thread.
+ * Values of errno: the limit on sinks is reached; a stream has as many readers
+ * as it can have; the target gives its own explanation; there is no log thread
+ * and none can be started.  Reason returns the text for one of these or for any
+ * other errno.  Call it right after the failure, in the same thread.
  */
 #define NS_SINK_TOO_MANY         NS_STREAM_TOO_MANY
 #define NS_SINK_TOO_MANY_READERS EMLINK
@@ -134,22 +134,22 @@ Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
 const char *NsSinkReason(int reason);
 
 /*
- * By name, in the order of creation.
+ * Find a sink by name, or by index in the order of creation.
  */
 Ns_LogSink        NsSinkFind(const char *name);
 Ns_LogSink        NsSinkAt(int index);
 const char       *NsSinkName(Ns_LogSink sink);
 const NsSinkType *NsSinkTypeOf(Ns_LogSink sink);
 const char       *NsSinkFile(Ns_LogSink sink);
-const char       *NsSinkOption(Ns_LogSink sink, int index); /* Of its type. */
+const char       *NsSinkOption(Ns_LogSink sink, int index); /* Of the type. */
 const char *NsSinkPattern(Ns_LogSink sink, int index);      /* NULL: no more. */
 bool        NsSinkWants(Ns_LogSink sink, int stream);
 
 /*
- * In-band, like the functions of nslogstream.h.  Settings are copied; what
- * GetSettings fills in is the caller's, to be given to FreeSettings.
- * Configure: errno EAGAIN when another thread has changed some since these
- * were got; the caller gets them again.
+ * In-band, like the functions of nslogstream.h.  Settings are copied.  The
+ * caller frees what GetSettings fills in, with FreeSettings.  Configure sets
+ * errno to EAGAIN when another thread has changed the settings since the caller
+ * got them; the caller gets them again.
  */
 Ns_ReturnCode NsSinkConfigure(Ns_LogSink            sink,
                               const NsSinkSettings *settingsPtr);
@@ -158,9 +158,9 @@ void          NsSinkFreeSettings(NsSinkSettings *settingsPtr);
 Ns_ReturnCode NsSinkSync(Ns_LogSink sink);
 
 /*
- * For users of sinks (see below): every sink of the stream has on disk, or
- * committed, what was put.  NS_ERROR: *failedPtr has not, and errno tells why;
- * ENOTSUP: and never can.
+ * For callers between Enter and Leave (see below): wait until every sink of the
+ * stream has its records on disk, or committed.  NS_ERROR: *failedPtr has not,
+ * and errno says why; ENOTSUP: its target never can.
  */
 Ns_ReturnCode NsSinkSyncStream(Ns_LogStream stream, Ns_LogSink *failedPtr);
 Ns_ReturnCode NsSinkRollNow(Ns_LogSink sink);
@@ -168,48 +168,50 @@ Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
 bool          NsSinkIsRemoved(Ns_LogSink sink);
 
 /*
- * All sinks open their files anew, soon: someone has renamed them.
+ * Have all sinks reopen their files soon, after someone has renamed them.
  */
 void NsSinkReopenAll(void);
 
 /*
- * False: the system log, and those that a module made and goes on using.
+ * False for the system log, and for sinks that a module made and still uses.
  */
 bool NsSinkMayRemove(Ns_LogSink sink);
 
 void NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 /*
- * From NsSinkStart on log threads serve a sink that was awaited.
+ * Log threads serve the sink from NsSinkStart on, although it was awaited.
  */
 void NsSinkAwaitNoMore(Ns_LogSink sink);
 
 /*
- * Make the mapping; sinks that there are already read its lanes then.  NULL,
- * or why it cannot be.  Sinks that fall behind have files in the directory;
- * NULL: they have none.
+ * Make the mapping; existing sinks then read its lanes.  Returns NULL, or the
+ * reason why there can be none.  Sinks that fall behind keep their spill files
+ * in the directory; NULL: they have none.
  */
 const char *NsSinkUseRing(const NsRingKey *keyPtr, const char *spillDirectory,
                           const NsRingNeed *needPtr);
 const char *NsSinkRingPath(void);
 
 /*
- * Now and then, in one thread: see that the mapping has its file, or give it
- * another one; and write what processes left that have been killed since this
- * one was started.
+ * Call now and then, from one thread.  Ensures that the mapping has a file, and
+ * has the sinks write what is left by processes that were killed after this one
+ * started.
  */
 void NsSinkWatchRing(void);
 
 /*
- * Find what earlier processes of this server left, for sinks made from now on,
- * and for one that was made before; and give up what no sink has claimed.
+ * FindLeftovers finds what earlier processes of this server left, for the sinks
+ * made from now on; RecoverByName claims it for a sink made before.
+ * EndRecovery writes what no sink has claimed to the file it was meant for,
+ * where possible, and releases the rest.
  */
 void NsSinkFindLeftovers(const NsRingKey *keyPtr, const char *spillDirectory);
 void NsSinkEndRecovery(void);
 void NsSinkRecoverByName(const char *name, bool getsThread);
 
 /*
- * Start and stop the log threads.  Stop writes out everything first.  Finish
+ * Start and stop the log threads.  Stop writes everything out first.  Finish
  * closes all sinks and deletes the mapping.
  */
 void NsSinkStart(void);
@@ -217,26 +219,26 @@ void NsSinkStop(void);
 void NsSinkFinish(void);
 
 /*
- * The process ends at once.  If that is before Start: write what can be written
- * now, and leave no mapping behind in which nothing is.
+ * The process ends at once.  Before Start: write what can be written now, and
+ * delete the mapping if it is empty.
  */
 void NsSinkAbandon(void);
 
 /*
- * Write out what waits for a sink, without its thread; gives up when another
- * thread has been at it for two seconds.
+ * Write out what waits for a sink, without its thread.  Gives up when another
+ * thread has worked for the sink for two seconds.
  */
 void NsSinkDrain(Ns_LogSink sink);
 
 /*
- * Who looks at sinks without the lock of their table is between these two; no
- * sink that it can find is freed meanwhile.  They nest.  FreeRemoved frees
- * those that were removed, if nobody is.
+ * A thread that looks at sinks without the table lock does so between Enter and
+ * Leave: no sink that it can find is freed meanwhile.  The calls nest.
+ * FreeRemoved frees removed sinks if no thread is in between.
  */
 static inline void NsSinkEnter(void);
 static inline void NsSinkLeave(void);
 void               NsSinkFreeRemoved(void);
-void NsSinkFreeLater(void); /* There is something; table locked. */
+void NsSinkFreeLater(void); /* Something is to be freed; table locked. */
 
 extern atomic_int nsSinkUsers;
 

@@ -1,7 +1,7 @@
 /*
  * sink_int.h --
  *
- *      A sink from inside, for the files that make it up.  Each calls only
+ *      The inside of a sink, for the files that make it up.  Each calls only
  *      those above it:
  *
  *          sinktable.c    the table of sinks, and their mapping
@@ -26,8 +26,8 @@
  *
  *      The types are in log/target.
  *
- *      A sink is put together from parts.  Each has its header, which says who
- *      may touch it, and its check in sinkcheck.c.
+ *      A sink is composed of parts.  Each has a header, which says who may
+ *      touch it, and a check in sinkcheck.c.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -50,12 +50,13 @@
 typedef struct NsClaim NsClaim;
 
 /*
- * Settings that other threads read: copies, written with the sink's lock held.
+ * Copies of settings, for threads that do not hold the sink's lock.  Written
+ * with that lock held.
  */
 typedef struct NsSinkLimits {
     atomic_int    turnLines; /* bufferLines. */
-    atomic_size_t wakeBytes; /* For routes: bufferBytes. */
-    atomic_size_t maxMemory; /* Also written before the request for it. */
+    atomic_size_t wakeBytes; /* bufferBytes, for routes. */
+    atomic_size_t maxMemory; /* Also set before the request to change it. */
     atomic_size_t maxSpill;
 } NsSinkLimits;
 
@@ -67,19 +68,19 @@ struct Ns_LogSink_ {
     bool              isStandardOutput;
     bool              isModules;
     int               nPatterns;
-    char            **patterns; /* What it was told to read. */
-    Ns_LogSinkValue  *values;   /* Of a module's type: its options. */
+    char            **patterns; /* The streams that it was told to read. */
+    Ns_LogSinkValue  *values;   /* For a module's type: its options. */
 
     /* Atomic; written with the table of sinks locked. */
     NsSinkStream *_Atomic firstStream;
-    NsSinkStream         *lastStream; /* Guarded by that lock. */
-    atomic_bool           isDetached; /* Wants nothing any more. */
-    atomic_bool           isAwaited;  /* Who logs waits for it. */
+    NsSinkStream         *lastStream; /* Guarded by the lock of the table. */
+    atomic_bool           isDetached; /* It wants nothing any more. */
+    atomic_bool           isAwaited;  /* Threads that log wait for it. */
     atomic_bool           isRemoved;
     atomic_bool           isStuck; /* Its thread did not end in time. */
-    Ns_LogSink            nextPtr; /* Of those to be freed. */
+    Ns_LogSink            nextPtr; /* In the list of those to be freed. */
 
-    /* Each says what guards it. */
+    /* Each part says what guards it. */
     NsSinkSleep  sleep;
     NsSinkTurns  turns;
     NsSinkCounts counts;
@@ -90,8 +91,8 @@ struct Ns_LogSink_ {
     /* Guards the rest: one thread at a time does the sink's work. */
     Ns_Mutex       lock;
     NsSinkSettings settings; /* Also written with sleep.lock held. */
-    NsKinds        ignored;  /* Of the settings. */
-    unsigned       nSampled; /* Units that could be taken. */
+    NsKinds        ignored;  /* Parsed from the settings. */
+    unsigned       nSampled; /* Units that sampling has considered. */
     NsClaim       *claims;   /* See recover.c. */
     NsSinkReader   reader;
     NsSinkBuffer   buffer;
@@ -101,8 +102,9 @@ struct Ns_LogSink_ {
 };
 
 /*
- * Whether a time of NsLogClock has come that was set no more than that span
- * before: also when the clock has been set back since.
+ * Whether a time of NsLogClock has come.  It was set at most that span ahead,
+ * so a time further ahead means that the clock was set back: that counts as
+ * due.
  */
 static inline bool
 NsSinkIsDue(int64_t when, int64_t span)
@@ -113,8 +115,8 @@ NsSinkIsDue(int64_t when, int64_t span)
 }
 
 /*
- * The caller works for the sink, or its places are lent and the caller has the
- * lock of the loan.
+ * The caller works for the sink, or its places are lent and the caller holds
+ * the lock of the loan.
  */
 static inline void
 NsSinkAssertMine(Ns_LogSink sink)

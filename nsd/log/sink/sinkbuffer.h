@@ -1,9 +1,9 @@
 /*
  * sinkbuffer.h --
  *
- *      Lines that a sink has not written yet, and what the target makes of
- *      them: parts of it, guarded by its lock.  Their code is in deliver.c and
- *      flush.c.
+ *      Lines that a sink has not written yet, and what the target does with
+ *      them.  Parts of a sink, guarded by its lock.  The code is in deliver.c
+ *      and flush.c.
  */
 
 #ifndef NSD_LOG_SINKBUFFER_H
@@ -16,17 +16,19 @@ typedef struct NsSinkBuffer {
     size_t              room;
     size_t              nBuffered;
     size_t              nWritten;  /* Of nBuffered, after a short write. */
-    const Ns_LogRecord *uncounted; /* Its line stands behind nBuffered. */
+    const Ns_LogRecord *uncounted; /* Its line is behind nBuffered. */
     int                 nLines;
-    uint64_t            nRecords; /* Of these lines; others are notes. */
-    int64_t             oldest;   /* When the first was added; 0: none. */
-    int64_t             lastFlush;
-    int64_t             syncDue;  /* 0: nothing to sync. */
-    bool                isUrgent; /* Flush at the end of the pass. */
-    char               *scratch;  /* A record put together from its pieces. */
-    size_t              scratchBytes;
-    char               *reduced; /* A unit without events ignored. */
-    size_t              reducedBytes;
+    uint64_t            nRecords; /* That these lines hold; other lines are
+                                   * notes. */
+    int64_t oldest;               /* When the first line was added; 0: none. */
+    int64_t lastFlush;
+    int64_t syncDue;  /* 0: nothing to sync. */
+    bool    isUrgent; /* Flush at the end of the pass. */
+    char   *scratch;  /* To assemble a record from its pieces. */
+    size_t  scratchBytes;
+    char   *reduced; /* To copy a unit without its ignored
+                      * events. */
+    size_t reducedBytes;
 } NsSinkBuffer;
 
 /*
@@ -34,20 +36,22 @@ typedef struct NsSinkBuffer {
  */
 typedef struct NsSinkRefusals {
     uint64_t nRefused;    /* In the last write, */
-    char     text[256];   /* and why the first of them. */
-    uint64_t nUnreported; /* Since the last message about any, */
-    int64_t  reported;    /* which was at this time. */
+    char     text[256];   /* and the reason for the first one. */
+    uint64_t nUnreported; /* Since the last message about refusals, */
+    int64_t  reported;    /* and the time of that message. */
 } NsSinkRefusals;
 
 /*
- * The present episode of writes that fail.
+ * The current episode of failing writes.
  */
 typedef struct NsSinkFailing {
-    int                 reason; /* errno; 0: there is none. */
-    int64_t             retryAt;
-    int64_t             retryNanos;
-    char                complaint[256]; /* In place of errno's text; or "". */
-    atomic_int_fast64_t since;          /* Read by all; 0: there is none. */
+    int     reason; /* errno; 0: writing works. */
+    int64_t retryAt;
+    int64_t retryNanos;
+    char    complaint[256];    /* Replaces the text for errno; or
+                                * "". */
+    atomic_int_fast64_t since; /* Any thread reads it; 0: writing
+                                * works. */
 } NsSinkFailing;
 
 #endif

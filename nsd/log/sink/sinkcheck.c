@@ -1,11 +1,11 @@
 /*
  * sinkcheck.c --
  *
- *      What holds for a sink whenever nobody works for it; see sinkcheck.h.
+ *      What holds for a sink whenever no thread works for it; see sinkcheck.h.
  *
- *      One function for each part, then what connects the parts.  Conditions of
- *      constant cost are checked by every server; walks, and the ledger, by
- *      debug and sanitizer builds.
+ *      One function checks each part, then CheckMember what connects them.
+ *      Conditions of constant cost are checked in every build; walks and the
+ *      ledger only in debug and sanitizer builds.
  */
 
 #include "log/sink/sinkcheck.h"
@@ -50,7 +50,7 @@ NsSinkCheckLocked(Ns_LogSink sink)
     CheckTarget(&sink->target);
     CheckLimits(&sink->limits, &sink->settings);
     NsAssert(atomic_load(&sink->counts.busySince) == 0);
-    /* A short write is a failure, and the rest goes first. */
+    /* A short write counts as a failure, and its rest is written first. */
     NsAssert(sink->buffer.nWritten == 0 || sink->failing.reason != 0);
     NsAssert(!sink->target.isReopenDue || sink->typePtr->filePtr != NULL);
     if (NsSinkIsInTable(sink) && !atomic_load(&sink->isRemoved)) {
@@ -59,7 +59,7 @@ NsSinkCheckLocked(Ns_LogSink sink)
 }
 
 /*
- * The bytes of a buffer are those of its lines.
+ * The bytes in the buffer belong to its lines.
  */
 static void
 CheckBuffer(const NsSinkBuffer *bufferPtr)
@@ -74,7 +74,7 @@ CheckBuffer(const NsSinkBuffer *bufferPtr)
 }
 
 /*
- * There is a time to try again only while there is something to try.
+ * A retry is scheduled only while writing fails.
  */
 static void
 CheckFailing(const NsSinkFailing *failingPtr)
@@ -86,7 +86,7 @@ CheckFailing(const NsSinkFailing *failingPtr)
 }
 
 /*
- * Nobody is served who has not come.
+ * No more turns are served than were asked for.
  */
 static void
 CheckTurns(const NsSinkTurns *turnsPtr)
@@ -106,7 +106,7 @@ CheckReader(const NsSinkReader *readerPtr)
     NsAssert(readerPtr->firstMoved == NULL || readerPtr->nLanes > 0);
     NsAssert(readerPtr->merge.n >= 0
              && readerPtr->merge.n <= readerPtr->merge.max);
-    /* There is no record at hand. */
+    /* No record is being delivered. */
     NsAssert(!readerPtr->isInLane && !readerPtr->isJudged);
     if (WALKS) {
         CheckMoved(readerPtr);
@@ -114,7 +114,7 @@ CheckReader(const NsSinkReader *readerPtr)
 }
 
 /*
- * What was lent is taken back, and what the keeper did is taken over.
+ * The places are taken back, and the keeper's changes are applied.
  */
 static void
 CheckLoan(const NsSinkLoan *loanPtr)
@@ -135,8 +135,8 @@ CheckTarget(const NsSinkTarget *targetPtr)
 }
 
 /*
- * The copies are those of the present settings.  A bound of memory counts
- * before the request for it is carried out.
+ * The copies match the settings. maxMemory is not compared: it is set before
+ * the request to change it is carried out.
  */
 static void
 CheckLimits(const NsSinkLimits *limitsPtr, const NsSinkSettings *settingsPtr)
@@ -150,8 +150,9 @@ CheckLimits(const NsSinkLimits *limitsPtr, const NsSinkSettings *settingsPtr)
 }
 
 /*
- * A sink of the table, which reads the present mapping.  One that works for
- * another one has in its buffer what the file has already; see settle.c.
+ * For a sink in the table, which reads the present mapping.  A sink that works
+ * for another one may also hold records that the file already has; see
+ * settle.c.
  */
 static void
 CheckMember(Ns_LogSink sink)
@@ -176,7 +177,7 @@ CheckMember(Ns_LogSink sink)
 }
 
 /*
- * Each lane that was read since the last write is in the list, once.
+ * Each lane that was read since the last write is listed exactly once.
  */
 static void
 CheckMoved(const NsSinkReader *readerPtr)
@@ -198,9 +199,9 @@ CheckMoved(const NsSinkReader *readerPtr)
 }
 
 /*
- * What is pending, counted where it waits, is what the ledger leaves over.
- * Those who log go on meanwhile, so the ledger is read before and after; and a
- * record has its number a moment before it can be seen.
+ * Records counted where they wait must match `pending` in the ledger.  Threads
+ * keep logging meanwhile, so the ledger is read before and after the count.  A
+ * record also has its number a moment before it can be seen.
  */
 static void
 CheckLedger(Ns_LogSink sink)
@@ -224,7 +225,7 @@ CheckLedger(Ns_LogSink sink)
 }
 
 /*
- * Records in the lanes of the present mapping that the sink has not passed.
+ * Records that the sink has not passed in the lanes of the present mapping.
  */
 static uint64_t
 CountUnread(Ns_LogSink sink, uint64_t *nHiddenPtr)
@@ -248,8 +249,8 @@ CountUnread(Ns_LogSink sink, uint64_t *nHiddenPtr)
 }
 
 /*
- * From the record at the sink's place on.  In a lane that it has not read, from
- * where it began.
+ * Count from the record at the sink's place; in a lane that it has not read,
+ * from where it began.
  */
 static uint64_t
 CountInLane(Ns_LogSink sink, uint32_t lane, int rank, uint64_t *nHiddenPtr)
@@ -281,8 +282,10 @@ NsSinkCheckSleepLocked(Ns_LogSink sink)
 
     NsAssertLocked(&sleepPtr->lock);
     NsAssert(state >= NS_SINK_RUNNING && state <= NS_SINK_CALLERS);
-    /* What sleeps is woken by a worker; where there is none, by those who
-     * log. */
+    /*
+     * A worker wakes a sleeping sink; if none serves it, the threads that log
+     * do.
+     */
     NsAssert(state == NS_SINK_RUNNING
              || (state == NS_SINK_CALLERS) == !sleepPtr->isServed);
     NsAssert(sleepPtr->firstOp == NULL

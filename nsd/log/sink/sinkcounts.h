@@ -1,8 +1,9 @@
 /*
  * sinkcounts.h --
  *
- *      The counters of a sink: a part of it.  Written with its lock held, or
- *      its places lent and the lock of the loan; read without.
+ *      The counters of a sink: a part of it.  Written with the sink's lock
+ *      held, or, while its places are lent, with the lock of the loan.  Read
+ *      without a lock.
  */
 
 #ifndef NSD_LOG_SINKCOUNTS_H
@@ -12,7 +13,7 @@
 
 typedef struct NsSinkCounts {
     atomic_uint_fast64_t nClaimed;   /* Left by earlier processes; */
-    atomic_uint_fast64_t nRecovered; /* of these, dealt with by now. */
+    atomic_uint_fast64_t nRecovered; /* and how many of those are dealt with. */
     atomic_uint_fast64_t nDelivered;
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;
@@ -25,11 +26,11 @@ typedef struct NsSinkCounts {
     atomic_uint_fast64_t nWakeups;
     atomic_uint_fast64_t nSpilled;     /* Records on disk, */
     atomic_uint_fast64_t spilledBytes; /* and their bytes. */
-    atomic_int_fast64_t  spillSince;   /* 0: there is no spill file. */
-    atomic_int           spillFailure; /* errno; 0: it works. */
+    atomic_int_fast64_t  spillSince;   /* 0: no spill file. */
+    atomic_int           spillFailure; /* errno; 0: spilling works. */
     atomic_uint_fast64_t deepest;
-    atomic_int_fast64_t  busySince; /* In a write or sync; 0: in none. */
-    atomic_int_fast64_t  stallTold; /* Likewise, if it was told. */
+    atomic_int_fast64_t  busySince; /* In a write or sync; 0: in neither. */
+    atomic_int_fast64_t  stallTold; /* The same time, once reported; else 0. */
     atomic_int_fast64_t  longestWrite;
     atomic_int_fast64_t  writeNanos;
 } NsSinkCounts;

@@ -1,12 +1,12 @@
 /*
  * sinkfd.c --
  *
- *      The descriptor that a sink writes to: a new one, and leaving the old
- *      one.
+ *      The descriptor that a sink writes to: how it gets a new one and leaves
+ *      the old one.
  *
- *      A file is left only when what it was to get is there to the last line.
- *      Where one must be left all the same, a line of which it has the
- *      beginning is cut off or ended there, and written anew to the next one.
+ *      A file is left only when it has received its last line completely.  If
+ *      it has to be left anyway, the beginning of an unfinished line is cut off
+ *      or ended there, and the whole line goes to the next file.
  */
 
 #include "log/sink/sinkfd.h"
@@ -76,7 +76,7 @@ NsSinkFdLeave(Ns_LogSink sink, int fd)
 }
 
 /*
- * How much of an unfinished line has been written.
+ * How many bytes of an unfinished line have been written.
  */
 static size_t
 TornBytes(Ns_LogSink sink)
@@ -93,9 +93,9 @@ TornBytes(Ns_LogSink sink)
 }
 
 /*
- * If the file ends with what we have written of the line, that goes.  Else
- * others have written since, or, where child processes share the file, may any
- * moment: the line is ended.
+ * If the file ends with our part of the line, cut that off.  Otherwise others
+ * have written since, or child processes share the file and may write at any
+ * moment: then end the line.
  */
 static void
 EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
@@ -103,7 +103,7 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
     struct stat st;
 
     if (sink->isStandardOutput && fd <= STDERR_FILENO) {
-        return; /* It is the new file already. */
+        return; /* The descriptor refers to the new file already. */
     }
     if (!sink->isStandardOutput && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
         && st.st_size >= (off_t) nTorn
@@ -120,8 +120,8 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
 }
 
 /*
- * The last bytes written of the buffer are those of the file.  The descriptor
- * is for writing only.
+ * Whether the file has the last bytes that were written from the buffer.  The
+ * descriptor itself is write-only.
  */
 static bool
 StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)

@@ -1,7 +1,7 @@
 /*
  * sinkfd.h --
  *
- *      The descriptor that a sink writes to.  With the sink locked.
+ *      The descriptor that a sink writes to.  Call with the sink locked.
  */
 
 #ifndef NSD_LOG_SINKFD_H
@@ -10,22 +10,23 @@
 #include "log/sink/sink.h"
 
 /*
- * Open the target anew.  False: errno tells why, and the sink goes on with the
- * old one.  IfDue: when the buffer is written and it was to wait for that
+ * Open the target again.  False: errno says why, and the sink keeps the old
+ * descriptor.  IfDue: reopen if that had to wait until the buffer was written
  * (isReopenDue).
  */
 bool NsSinkFdReopen(Ns_LogSink sink);
 void NsSinkFdReopenIfDue(Ns_LogSink sink);
 
 /*
- * The sink has another file now, or none: close this one, of which no line is
- * left unfinished, and what it got is as safe as was asked for.
+ * The sink has another descriptor now, or none: close this one.  No unfinished
+ * line remains in it, and what it received is synced if the settings ask for
+ * that.
  */
 void NsSinkFdLeave(Ns_LogSink sink, int fd);
 
 /*
- * The file of a descriptor opened once more, whatever its name is by now; -1:
- * errno tells why not.
+ * Open the file of a descriptor a second time, whatever its name is by now.
+ * -1: errno says why not.
  */
 int NsSinkFdOpenAgain(int fd, int flags);
 

@@ -1,11 +1,11 @@
 /*
  * sinklane.c --
  *
- *      Where a sink reads: its streams, and in each of them the lanes.
+ *      Where a sink reads: its streams, and the lanes of each.
  *
- *      A sink knows its own streams and their lanes alone, so that what it does
- *      costs what these are, however many others the server has.  It meets a
- *      lane when it first looks at the stream after the lane was made.
+ *      A sink knows only its own streams and their lanes, so its cost does not
+ *      depend on how many others the server has.  It meets a lane when it looks
+ *      at the stream for the first time after the lane was made.
  */
 
 #include "log/sink/sinklane.h"
@@ -69,7 +69,7 @@ NsSinkJoinLanes(Ns_LogSink sink)
 }
 
 /*
- * Read the stream's lanes from where they are now.
+ * Read the stream's lanes from their present ends.
  */
 static bool
 JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
@@ -90,7 +90,10 @@ JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
         atomic_store(&cursorPtr->ahead, 0);
         atomic_store(&cursorPtr->begin, NS_PLACE_UNKNOWN);
     }
-    /* From now on others free nothing, so that the ends found below stay. */
+    /*
+     * From now on no thread frees segments of this stream, so the ends found
+     * below stay valid.
+     */
     atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank],
                  (unsigned short) (sink->reader.slotPtr - ringPtr->sinks + 1));
     streamPtr->newestLane = NsRingNewestLane(ringPtr, index);
@@ -183,7 +186,8 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * The newest lane of a stream, and the older ones down to that.
+ * Add the newest lane of a stream and the older ones, down to but without
+ * `before`.
  */
 static void
 AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest, uint32_t before,
@@ -275,7 +279,7 @@ NsSinkHeld(Ns_LogSink sink)
 }
 
 /*
- * Segments that are kept in one stream.
+ * Segments that the sink keeps in one stream.
  */
 static uint64_t
 HeldOf(const NsSinkStream *streamPtr)
@@ -292,7 +296,7 @@ HeldOf(const NsSinkStream *streamPtr)
             atomic_load(&NsRingCursorAt(ringPtr, lane, rank)->done));
         uint64_t end = NsLaneEnd(lane);
 
-        /* Numbers begin with 1; a new lane's cursor is at 0. */
+        /* Segment numbers start at 1, but a new lane's cursor is 0. */
         done = MAX(done, 1);
         nSegments += end > done ? end - done : 0;
     }

@@ -1,10 +1,11 @@
 /*
  * sinklane.h --
  *
- *      Where a sink reads: its streams, and in each of them the lanes.
+ *      Where a sink reads: its streams, and the lanes of each.
  *
- *      With the sink locked, or its places lent and lendLock held, but for
- *      Join and Leave: with the table of sinks locked.
+ *      Call with the sink locked, or, while its places are lent, with the lock
+ *      of the loan held.  Join and Leave need the lock of the table of sinks
+ *      instead.
  */
 
 #ifndef NSD_LOG_SINKLANE_H
@@ -14,51 +15,51 @@
 #include "log/sink/sink_int.h"
 
 /*
- * The sink takes the stream; on lanes it reads it from now on.  False: it does
- * not, since the stream has as many readers as it can have.
+ * Add a stream to the sink.  If there are lanes, the sink reads them from now
+ * on.  False: the stream has as many readers as it can have.
  */
 bool NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream);
 
 /*
- * A sink with a slot reads its streams from now on.  False: it does not, since
- * one has as many readers as it can have.
+ * Start reading the lanes of all streams of a sink that has a slot.  False: one
+ * of the streams has as many readers as it can have.
  */
 bool NsSinkJoinLanes(Ns_LogSink sink);
 
 /*
- * It takes no stream any more, and keeps no lane.
+ * Take the sink off all its streams; it holds no lane afterwards.
  */
 void NsSinkLeaveAll(Ns_LogSink sink);
 
 /*
- * See what lanes there are since the last time.
+ * Add the lanes that were made since the last call.
  */
 void NsSinkMeetLanes(Ns_LogSink sink);
 
 /*
- * All lanes that the slot of an earlier process's sink reads.
+ * Add all lanes that the slot of an earlier process's sink reads.
  */
 void NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * The lane of that number; NULL: the sink does not read it.
+ * The lane with that number; NULL: the sink does not read it.
  */
 NsSinkLane *NsSinkLaneAt(Ns_LogSink sink, uint32_t lane);
 
 void NsSinkFreeLanes(Ns_LogSink sink);
 
 /*
- * Free what no sink needs of a lane of the present mapping.
+ * Free what no sink needs in a lane of the present mapping.
  */
 void NsSinkFreeLane(const NsRing *ringPtr, uint32_t lane);
 
 /*
- * Bytes of log memory that are in use because the sink needs them.  No lock.
+ * Bytes of log memory that the sink keeps in use.  No lock needed.
  */
 size_t NsSinkHeld(Ns_LogSink sink);
 
 /*
- * The head is read or given up: now it is known where the sink began.
+ * The head is read or discarded, so it is known now where the sink began.
  */
 static inline void
 NsSinkNoteBegin(const NsSinkLane *lanePtr, const NsRingRecord *headPtr)
@@ -72,7 +73,7 @@ NsSinkNoteBegin(const NsSinkLane *lanePtr, const NsRingRecord *headPtr)
 }
 
 /*
- * The lane of a place of the sink's.
+ * The lane that contains a place.
  */
 static inline NsSinkLane *
 NsSinkLaneOf(NsPlace *placePtr)
@@ -81,7 +82,7 @@ NsSinkLaneOf(NsPlace *placePtr)
 }
 
 /*
- * The lane has been read, or is to be, since the last write.
+ * List the lane as read, or about to be, since the last write.
  */
 static inline void
 NsSinkNoteMoved(Ns_LogSink sink, NsSinkLane *lanePtr)
@@ -94,7 +95,7 @@ NsSinkNoteMoved(Ns_LogSink sink, NsSinkLane *lanePtr)
 }
 
 /*
- * Up to where in the lane the sink has read what is in its buffer.
+ * The position in the lane up to which its records are in the buffer.
  */
 static inline uint64_t
 NsSinkPosition(const NsSinkLane *lanePtr)
@@ -105,7 +106,7 @@ NsSinkPosition(const NsSinkLane *lanePtr)
 }
 
 /*
- * From here on the lanes' places say it.
+ * From here on the lanes' places give the positions.
  */
 static inline void
 NsSinkForgetUpTo(Ns_LogSink sink)

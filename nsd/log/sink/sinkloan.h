@@ -1,8 +1,8 @@
 /*
  * sinkloan.h --
  *
- *      What a sink owes: the places that it lends around a write, what is in
- *      its spill file, and what is missing.  A part of it; its code is in
+ *      What a sink lends and owes: its places, lent during a write, its spill
+ *      file, and the records it has lost.  A part of a sink.  The code is in
  *      bound.c and relieve.c.
  */
 
@@ -13,7 +13,7 @@
 #include "log/sink/spill.h"
 
 /*
- * Records that are missing in a log, and when they were.
+ * Records missing from a log, and the times of the first and last.
  */
 typedef struct NsGap {
     uint64_t n;
@@ -22,27 +22,29 @@ typedef struct NsGap {
 } NsGap;
 
 /*
- * Guarded by the sink's lock; while the places are lent, by this one.
+ * Guarded by the sink's lock; while the places are lent, by the lock in here.
  */
 typedef struct NsSinkLoan {
     Ns_Mutex lock;
     bool     isLent;
-    bool     hasFloors; /* Not in use yet. */
-    NsGap    gap;       /* Given up, and not told yet. */
-    uint64_t nToldLost; /* By notes in the buffer. */
+    bool     hasFloors; /* The lanes' floors are not applied yet. */
+    NsGap    gap;       /* Discarded, and not reported yet. */
+    uint64_t nToldLost; /* Reported by notes in the buffer. */
     uint64_t nAtRisk;   /* In the buffer, and nowhere else. */
-    NsSpill *spillPtr;  /* NULL: all is in memory. */
+    NsSpill *spillPtr;  /* NULL: nothing is on disk. */
 } NsSinkLoan;
 
 /*
- * What the keeper has reported of the sink.  The keeper's, but the first.
+ * What the keeper has reported about the sink.  Only the keeper uses it, except
+ * for the first field.
  */
 typedef struct NsSinkKeeper {
-    atomic_uint_fast64_t nUntoldLost; /* Added to by the log thread, too. */
-    int64_t              lostTold;    /* When; 0: never. */
-    int64_t              spillTold;   /* The episode that it told of, */
-    int                  failureTold; /* the errno. */
-    uint64_t             nWritesSeen;
+    atomic_uint_fast64_t nUntoldLost; /* The log thread adds to it, too. */
+    int64_t              lostTold;    /* When losses were last reported; 0:
+                                       * never. */
+    int64_t  spillTold;               /* The spill episode that was reported, */
+    int      failureTold;             /* and the errno. */
+    uint64_t nWritesSeen;
 } NsSinkKeeper;
 
 #endif

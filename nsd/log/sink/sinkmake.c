@@ -1,7 +1,7 @@
 /*
  * sinkmake.c --
  *
- *      A sink by itself: made with its target open, and freed.
+ *      How a single sink is made and freed.
  */
 
 #include "log/sink/sinkmake.h"
@@ -15,9 +15,9 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define TABLE "table" /* Option that the mapping notes. */
+#define TABLE "table" /* The option that is copied to the mapping. */
 
-/* Of the sink that this thread could not make. */
+/* From the sink that this thread failed to make. */
 static _Thread_local char
     complaint[sizeof(((Ns_LogSink) NULL)->failing.complaint)];
 
@@ -60,8 +60,8 @@ NsSinkMake(const NsSinkSpec *specPtr)
 }
 
 /*
- * Of a module's type.  A sink that is made for what another one left has the
- * defaults, and what the mapping says: its file and its table.
+ * Set the options of a module's type.  A sink that is made for a leftover gets
+ * the defaults, and the file and table named in the mapping.
  */
 static void
 SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)

@@ -1,7 +1,7 @@
 /*
  * sinkmake.h --
  *
- *      A sink by itself: made with its target open, and freed.
+ *      How a single sink is made and freed.
  */
 
 #ifndef NSD_LOG_SINKMAKE_H
@@ -10,22 +10,23 @@
 #include "log/sink/sink.h"
 
 /*
- * Make a sink, target open, that is in no table yet; NULL and errno.
+ * Make a sink and open its target; it is not in the table yet.  NULL: see
+ * errno.
  */
 Ns_LogSink NsSinkMake(const NsSinkSpec *specPtr);
 
 /*
- * Undo that, target closed.
+ * Undo that.  The target must be closed.
  */
 void NsSinkUnmake(Ns_LogSink *sinkPtr);
 
 /*
- * Free what it needs for its work, beside the target.
+ * Free what it needs for its work, except the target.
  */
 void NsSinkFreeWork(Ns_LogSink sink);
 
 /*
- * The name of its table, for the mapping; "": it has none.
+ * The name of its table, for the mapping; "": none.
  */
 const char *NsSinkTableOf(Ns_LogSink sink);
 

@@ -1,8 +1,8 @@
 /*
  * sinkpass.c --
  *
- *      A pass: what the sink's lanes have, merged by time, goes into its
- *      buffer, and requests are carried out between the records.
+ *      A pass: records from the sink's lanes, merged by time, go into its
+ *      buffer, and requests are carried out between records.
  */
 
 #include "log/sink/sinkpass.h"
@@ -81,13 +81,13 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
     ReachGoals(sink, goals);
     if (sink->failing.reason != 0 && sink->reader.slotPtr != NULL
         && NsLaneIsFull()) {
-        /* Others need the memory more. */
+        /* Other sinks need the memory more. */
         NsBoundRelieve(sink);
     }
 }
 
 /*
- * Begin to read: what is on disk, then what the lanes have.
+ * Start reading: first what is on disk, then the lanes.
  */
 static void
 Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
@@ -106,8 +106,8 @@ Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 }
 
 /*
- * Write into the log how many records were given up since the last time, if the
- * sink can write.
+ * If the sink can write, note in the log how many records were discarded since
+ * the last note.
  */
 static void
 TellGap(Ns_LogSink sink)
@@ -119,7 +119,7 @@ TellGap(Ns_LogSink sink)
         || NsSinkHasSpilled(sink)) {
         return;
     }
-    /* While the note is written, another gap may begin. */
+    /* Another gap may begin while the note is written. */
     sink->loan.gap = (NsGap){0};
     if (NsDeliverNoteGap(sink, NULL, &gap)) {
         sink->loan.nToldLost += gap.n;
@@ -152,8 +152,8 @@ NsSinkHasWork(Ns_LogSink sink)
 
 /*
  * Look at all lanes of the sink's streams.  Records later than the cutoff wait
- * for the next pass: an earlier one of another lane may have become visible
- * after we looked there.
+ * for the next pass: an earlier record may have appeared in another lane after
+ * we looked there.
  */
 static void
 GatherHeads(Ns_LogSink sink, int64_t cutoff)
@@ -181,7 +181,8 @@ GatherHeads(Ns_LogSink sink, int64_t cutoff)
 }
 
 /*
- * A time far ahead means that the clock was set back; such records do not wait.
+ * A time far ahead means that the clock was set back.  Such records are not
+ * made to wait.
  */
 static bool
 IsLater(const NsPlace *placePtr, int64_t cutoff)
@@ -192,7 +193,7 @@ IsLater(const NsPlace *placePtr, int64_t cutoff)
 }
 
 /*
- * Up to which time the records of the first place precede all other places and
+ * The time up to which records of the first place precede all other places and
  * the next request.
  */
 static int64_t
@@ -204,8 +205,8 @@ RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 }
 
 /*
- * Deliver the head of the place, and what follows it up to that time.  False:
- * there is no room, and the head has not been delivered.
+ * Deliver the record at the place and those after it, up to the given time.
+ * False: there is no room, and the record at the place is not delivered.
  */
 static bool
 DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
@@ -238,7 +239,10 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
                 return false;
             }
         }
-        /* After the record: a flush in between leaves no lane moved. */
+        /*
+         * Only now: if the record caused a flush, that has cleared the list of
+         * moved lanes.
+         */
         NsSinkNoteMoved(sink, lanePtr);
         NsPlaceAdvance(ringPtr, placePtr);
     } while (placePtr->headPtr != NULL && placePtr->headPtr->time <= until);
@@ -250,7 +254,7 @@ RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
 {
     opPtr->status = NS_OK;
     if (atomic_load(&sink->isRemoved)) {
-        /* Since its caller found it. */
+        /* It was removed after its caller found it. */
         opPtr->status = NS_ERROR;
         opPtr->reason = ENOENT;
     } else if (opPtr->proc != NULL) {
@@ -267,7 +271,7 @@ RunOp(Ns_LogSink sink, NsSinkOp *opPtr, NsSinkOp **goalsPtr)
 }
 
 /*
- * One write and one sync serve all who wait.
+ * One write and one sync serve all waiting requests.
  */
 static void
 ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
@@ -280,7 +284,8 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (opPtr->goal == NS_OP_SYNC) {
-            sink->target.lookDue = 0; /* Not into a file that is gone. */
+            sink->target.lookDue = 0; /* Check the file's name first, so as not
+                                       * to sync a file that is gone. */
         }
     }
     isWritten = NsDeliverFlush(sink);
@@ -307,7 +312,7 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
 }
 
 /*
- * Write into the log what is missing from it.
+ * Note in the log how many records of each stream are missing.
  */
 static void
 NoteDrops(Ns_LogSink sink)

@@ -1,7 +1,7 @@
 /*
  * sinkpass.h --
  *
- *      A pass: records on their way from the lanes into a sink's buffer.  With
+ *      A pass moves records from the lanes into the sink's buffer.  Call with
  *      the sink locked.
  */
 
@@ -11,13 +11,13 @@
 #include "log/sink/sink.h"
 
 /*
- * Read what the lanes have up to now, or to that time if it is later, and carry
- * out requests between.
+ * Read what the lanes hold up to now, or up to the given time if that is later,
+ * and carry out requests in between.
  */
 void NsSinkPass(Ns_LogSink sink, int64_t time);
 
 /*
- * Lanes have something that the sink has not read, or there is a request.
+ * The lanes hold something that the sink has not read, or a request waits.
  */
 bool NsSinkHasWork(Ns_LogSink sink);
 

@@ -1,9 +1,9 @@
 /*
  * sinkreader.h --
  *
- *      Where a sink reads: a part of it.  Its code is in sinklane.c.
+ *      Where a sink reads: a part of it.  The code is in sinklane.c.
  *
- *      Guarded by the sink's lock.  While the places are lent (sinkloan.h), by
+ *      Guarded by the sink's lock; while the places are lent (sinkloan.h), by
  *      the lock of the loan.
  */
 
@@ -17,50 +17,54 @@
  * A stream that a sink takes.
  */
 typedef struct NsSinkStream {
-    struct NsSinkStream *_Atomic nextPtr; /* Set with the table of sinks
-                                           * locked, like the next. */
-    atomic_int rank;  /* Among its readers in the mapping; or -1. */
-    int        index; /* Constant, like the numbers that there were
-                       * before the sink: */
+    struct NsSinkStream *_Atomic nextPtr; /* This and rank are set with the
+                                           * table of sinks locked. */
+    atomic_int rank;  /* Its number among the readers in the mapping, or -1. */
+    int        index; /* Constant, as are the two counts from before the
+                       * sink: */
     uint64_t baseDrops;
     uint64_t baseIgnored;
-    uint64_t seenDrops; /* The sink is locked; these were told. */
+    uint64_t seenDrops; /* Those already reported.  Guarded by the sink's
+                         * lock. */
     int64_t  seenDropTime;
-    uint32_t newestLane; /* The sink is locked, or its places are lent.
-                          * It and all older ones the sink has met. */
-    bool isIdle;         /* Guarded by wakeLock: counted there. */
+    uint32_t newestLane; /* Guarded like the reader.  The sink has met this lane
+                          * and all older ones. */
+    bool isIdle;         /* Guarded by sleep.lock: counted as idle in the
+                          * stream. */
 } NsSinkStream;
 
 /*
  * A lane that a sink reads.
  */
 typedef struct NsSinkLane {
-    NsPlace       place; /* The first member; see NsSinkLaneOf. */
+    NsPlace       place; /* Must come first; see NsSinkLaneOf. */
     NsRingCursor *cursorPtr;
-    Ns_LogStream  stream;       /* NULL: an earlier process's that is not known
-                                 * here. */
-    uint64_t           upTo;    /* The buffer ends there; 0: at the place. */
-    uint64_t           floor;   /* To go on from there. */
-    uint64_t           settled; /* The target has what is before it. */
-    uint64_t           nextSequence; /* Of the record expected, in recovery. */
+    Ns_LogStream  stream;       /* NULL: a stream of an earlier process that is
+                                 * unknown here. */
+    uint64_t           upTo;    /* Where the buffer ends; 0: at the place. */
+    uint64_t           floor;   /* Where to continue after a loan. */
+    uint64_t           settled; /* The target has everything before it. */
+    uint64_t           nextSequence; /* Of the next record, in recovery. */
     struct NsSinkLane *nextMovedPtr;
 } NsSinkLane;
 
 typedef struct NsSinkReader {
-    /* NULL before NsSinkUseRing; ringPtr is an old mapping during recovery. */
+    /*
+     * NULL before NsSinkUseRing.  During recovery, ringPtr is an old mapping.
+     */
     NsRing       *ringPtr;
     NsRingSink   *slotPtr;
     NsSinkLane  **lanes; /* Those that it has met. */
     uint32_t      nLanes;
     uint32_t      roomLanes;
-    Tcl_HashTable laneTable; /* The same by number; if there are. */
+    Tcl_HashTable laneTable; /* The same by number; unset if nLanes is 0. */
     NsMerge       merge;
     NsSinkLane   *firstMoved; /* Read since the last write. */
-    bool          isInLane;   /* The record at hand stands there. */
-    bool          hasSkipped; /* Places are new; see bound.c. */
-    bool          isJudged;   /* The record at hand passed before. */
-    bool          hasUpTo;    /* Some lane has it. */
-    bool          hasSettled; /* All lanes have it. */
+    bool          isInLane;   /* The current record is in a lane. */
+    bool          hasSkipped; /* The places have moved; see bound.c. */
+    bool          isJudged;   /* The current record has passed the settings. */
+    bool          hasUpTo;    /* Some lane has upTo set. */
+    bool          hasSettled; /* All lanes have settled set. */
     uint64_t      nTaken;     /* From an earlier process's file. */
 } NsSinkReader;
 

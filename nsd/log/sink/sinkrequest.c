@@ -3,8 +3,8 @@
  *
  *      Requests to sinks: flush, roll, reopen, new settings.
  *
- *      A request is carried out by the thread that does the sink's work,
- *      between two records, and its caller waits for it.
+ *      The thread that works for the sink carries out a request between two
+ *      records, and the caller waits for it.
  */
 
 #include "log/sink/sink_int.h"
@@ -20,7 +20,7 @@
 #include "nsthread.h"
 
 /*
- * What a roll needs; no procedure: by the settings.
+ * How to roll; rename NULL: by the settings.
  */
 typedef struct RollRequest {
     Ns_LogRenameProc *rename;
@@ -46,7 +46,10 @@ NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     isChanged = settingsPtr->maxMemory != sink->settings.maxMemory;
     Ns_MutexUnlock(&sink->sleep.lock);
     if (isChanged) {
-        /* At once: the sink may be at it for lack of its target. */
+        /*
+         * Set it now: the sink may be over its bound because its target is
+         * away.
+         */
         atomic_store(&sink->limits.maxMemory, settingsPtr->maxMemory);
         NsBoundCheck();
     }
@@ -117,7 +120,8 @@ Ns_LogSinkClose(Ns_LogSink sink)
 }
 
 /*
- * A sink that is stalled does not hold up who asks: a worker does it.
+ * A stalled sink does not delay the caller: the reopening is left to a worker,
+ * or to the thread that has the sink locked.
  */
 void
 NsSinkReopenAll(void)
@@ -149,7 +153,7 @@ Run(Ns_LogSink sink, NsSinkOpProc *proc, void *arg, NsSinkOpGoal goal)
 }
 
 /*
- * An empty path: back to standard error, for the system log.
+ * An empty path, for the system log: back to standard error.
  */
 static Ns_ReturnCode
 DoReopen(Ns_LogSink sink, void *arg)
@@ -205,7 +209,7 @@ DoSetLines(Ns_LogSink sink, void *arg)
 }
 
 /*
- * While writing fails the target stays open for what waits.
+ * While writing fails, the target stays open for what waits.
  */
 static Ns_ReturnCode
 DoClose(Ns_LogSink sink, void *arg)

@@ -95,7 +95,7 @@ RouteLocked(Ns_LogStream stream)
 }
 
 /*
- * The sinks that take the stream, NULL behind the last, on the heap.
+ * The sinks that take the stream, as an array on the heap that ends with NULL.
  */
 static Ns_LogSink *
 ListOf(Ns_LogStream stream)
@@ -126,7 +126,7 @@ NsSinkRouteAllLocked(Ns_LogSink sink)
 }
 
 /*
- * Let what the sink takes of the stream pass the filter.
+ * Widen the filter so that it passes what the sink takes of the stream.
  */
 static void
 Widen(NsStreamFilter *filterPtr, Ns_LogSink sink, Ns_LogStream stream,

@@ -10,19 +10,19 @@
 #include "log/sink/sink.h"
 
 /*
- * True when the stream is one that the sink was told to read.
+ * True: the sink was told to read the stream.
  */
 bool NsSinkMatches(Ns_LogSink sink, Ns_LogStream stream);
 
 /*
- * Tell all streams of the sink which sinks want them now.  Again: its settings
- * have changed.
+ * Tell all streams of the sink which sinks want them now.  Again: because the
+ * sink's settings have changed.
  */
 void NsSinkRouteAllLocked(Ns_LogSink sink);
 void NsSinkRouteAgain(Ns_LogSink sink);
 
 /*
- * There is a new stream: those that want it take it.
+ * A stream is new: add it to the sinks that want it.
  */
 void NsSinkJoinStream(int stream);
 

@@ -1,8 +1,8 @@
 /*
  * sinksleep.h --
  *
- *      What a sink waits for while nobody works for it: a part of the sink.
- *      Its code is in sinkwake.c and sinkthread.c.
+ *      What a sink waits for while no thread works for it: a part of the sink.
+ *      The code is in sinkwake.c and sinkthread.c.
  */
 
 #ifndef NSD_LOG_SINKSLEEP_H
@@ -12,7 +12,8 @@
 #include "log/sink/worker.h"
 
 /*
- * A request to a sink, carried out between two records.  On its caller's stack.
+ * A request to a sink, carried out between two records.  Lives on its caller's
+ * stack.
  */
 typedef Ns_ReturnCode NsSinkOpProc(Ns_LogSink sink, void *arg);
 
@@ -30,31 +31,31 @@ typedef struct NsSinkOp {
     NsSinkOpGoal     goal;
     Ns_ReturnCode    status;
     int              reason; /* errno */
-    bool             isDone; /* Guarded by the sink's wakeLock. */
+    bool             isDone; /* Guarded by sleep.lock. */
 } NsSinkOp;
 
 /*
- * What a sink is at; what may wake it from there.
+ * What a sink is doing, and what may wake it up.
  */
 typedef enum {
     NS_SINK_RUNNING,
     NS_SINK_IDLE,     /* Any record of its streams. */
-    NS_SINK_BATCHING, /* A nudge; it has records to write later. */
+    NS_SINK_BATCHING, /* A nudge; it has lines to write later. */
     NS_SINK_RESTING,  /* Requests, and a shortage of memory. */
-    NS_SINK_CALLERS   /* Any record: who puts it serves the sink. */
+    NS_SINK_CALLERS   /* Any record: its caller serves the sink. */
 } NsSinkState;
 
 typedef struct NsSinkSleep {
-    NsChore     chore; /* Of the workers. */
+    NsChore     chore; /* For the workers. */
     atomic_bool mustStop;
     atomic_bool isNudged; /* Since the last pass began. */
     atomic_int  state;    /* NsSinkState; written with the lock held. */
 
-    Ns_Mutex  lock;   /* Guards the rest. */
-    Ns_Cond   opDone; /* For those with requests. */
+    Ns_Mutex  lock;   /* Guards the fields below. */
+    Ns_Cond   opDone; /* Wakes the callers of requests. */
     NsSinkOp *firstOp;
     NsSinkOp *lastOp;
-    bool      isServed; /* By workers; they do requests, too. */
+    bool      isServed; /* By workers, who carry out requests as well. */
 } NsSinkSleep;
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * sinkspill.c --
  *
- *      What a sink has on disk: its beginning and end, and its way into the
- *      buffer.  bound.c decides what goes there.
+ *      What a sink has on disk: how its spill file begins and ends. bound.c
+ *      decides what goes there.
  */
 
 #include "log/sink/sinkspill.h"
@@ -122,8 +122,8 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * Records of streams that nobody has made cannot be formatted.  They must not
- * hold up those that can.
+ * Records of streams that no module has made cannot be formatted.  They must
+ * not hold up those that can.
  */
 static bool
 KeepOthers(Ns_LogSink sink)

@@ -1,9 +1,10 @@
 /*
  * sinkspill.h --
  *
- *      What a sink has on disk; unspill.h has its way back.
+ *      What a sink has on disk; unspill.h brings it back.
  *
- *      With the sink locked, or its places lent and lendLock held.
+ *      Call with the sink locked, or, while its places are lent, with the lock
+ *      of the loan held.
  */
 
 #ifndef NSD_LOG_SINKSPILL_H
@@ -12,41 +13,42 @@
 #include "log/sink/sink.h"
 
 /*
- * The sink has a spill file, or gets one.  False: it may not have one, or there
- * can be none.
+ * Ensure that the sink has a spill file.  False: it may not have one, or none
+ * can be made.
  */
 bool NsSinkBeginSpill(Ns_LogSink sink);
 
 /*
- * Something is there that the sink, locked, has not read.
+ * The file holds records that the sink has not read.
  */
 bool NsSinkHasSpilled(Ns_LogSink sink);
 
 /*
- * What the slot says of a write concerns what is there.
+ * The slot's note about a write has changed: copy it to the head of the file.
  */
 void NsSinkSpillNoteSlot(Ns_LogSink sink);
 
 /*
- * All in the buffer is written; the slot's intent still stands, or is done
- * with.
+ * The whole buffer is written.  Written: call it while the slot still has its
+ * intent.  EndSpill: call it once the intent is cleared; deletes the file if
+ * all of it is written.
  */
 void NsSinkSpillWritten(Ns_LogSink sink);
 void NsSinkEndSpill(Ns_LogSink sink);
 
 /*
- * What is there is given up.
+ * Discard what is on disk.
  */
 void NsSinkDropSpill(Ns_LogSink sink);
 
 /*
- * What stands in the slot of an earlier process is read by the sink, which
- * works for that slot.  False: it cannot be read, and errno tells why.
+ * Give the sink, which works for the slot of an earlier process, the file that
+ * the slot names.  False: it cannot be read, and errno says why.
  */
 bool NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * For the counters.
+ * Update the counters.
  */
 void NsSinkNoteSpill(Ns_LogSink sink);
 

@@ -16,7 +16,7 @@
 #include "log/stream/unit.h"
 #include "nslog.h"
 
-#define STALL_NANOS NS_STAMP_SECOND /* A write that takes longer. */
+#define STALL_NANOS NS_STAMP_SECOND /* A longer write is a stall. */
 
 const NsSinkSettings nsSinkDefaults = {
     .minSeverity = -1,
@@ -120,7 +120,7 @@ NsSinkWantsRecord(Ns_LogSink sink, Ns_LogStream stream,
 }
 
 /*
- * By its kind, which records of two streams have.
+ * Ignored by its kind; only records of two streams have kinds.
  */
 static bool
 IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
@@ -186,7 +186,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
 }
 
 /*
- * No lock: who works for the sink may hold it for long, just now.
+ * Takes no lock: the thread that works for the sink may hold it for long.
  */
 static void
 GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr)

@@ -1,7 +1,7 @@
 /*
  * sinkstate.h --
  *
- *      The settings of a sink: new ones, and what they let pass.
+ *      The settings of a sink: changing them, and what they let pass.
  */
 
 #ifndef NSD_LOG_SINKSTATE_H
@@ -10,23 +10,24 @@
 #include "log/sink/sink.h"
 
 /*
- * When it is time for a roll at that hour; 0: never.
+ * The time of the next roll at that hour; 0: never.
  */
 time_t NsSinkNextRoll(int hour, time_t now);
 
 /*
- * Take over a copy of the settings.
+ * Replace the settings by a copy of these.
  */
 void NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr);
 
 /*
- * For a later process that finds the mapping but does not have the sink.
+ * Copy settings to the mapping, for a later process that does not have the
+ * sink.
  */
 void NsSinkNoteSettings(Ns_LogSink sink);
 
 /*
- * The settings let the record pass.  The sink is locked, or its places are lent
- * and lendLock is held.
+ * Whether the settings let the record pass.  Call with the sink locked, or,
+ * while its places are lent, with the lock of the loan held.
  */
 bool NsSinkWantsRecord(Ns_LogSink sink, Ns_LogStream stream,
                        const Ns_LogRecord *recordPtr);

@@ -3,8 +3,8 @@
  *
  *      The table of sinks, and the mapping that they read.
  *
- *      A place in the table is never empty again.  A sink that was removed
- *      stays there until another one takes its place, and is freed when nobody
+ *      A place in the table never becomes empty again.  A removed sink stays
+ *      there until another sink takes its place, and is freed when no thread
  *      looks at sinks.
  */
 
@@ -18,8 +18,9 @@
  */
 static _Atomic(Ns_LogSink) sinks[NS_RING_MAX_SINKS];
 static atomic_int          nSinks;
-static Ns_LogSink          firstUnlinked; /* In the table no more. */
-static atomic_bool         isFreeDue; /* There are such, or lists of streams. */
+static Ns_LogSink          firstUnlinked; /* No longer in the table. */
+static atomic_bool         isFreeDue; /* There are unlinked sinks, or lists of
+                                       * streams. */
 
 static _Atomic(NsRing *) ring;
 

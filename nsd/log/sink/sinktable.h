@@ -1,8 +1,8 @@
 /*
  * sinktable.h --
  *
- *      The table of sinks, and the mapping that they read.  What sink.h
- *      declares of it is for everybody.
+ *      The table of sinks, and the mapping that they read.  Its public part is
+ *      in sink.h.
  */
 
 #ifndef NSD_LOG_SINKTABLE_H
@@ -18,25 +18,26 @@ extern Ns_Mutex nsSinksLock;
 void NsSinkTableInit(void);
 
 /*
- * Put the sink at sink->index, with nsSinksLock held; what was there is not
- * found any more.
+ * Put the sink at sink->index, with nsSinksLock held.  A sink that was there
+ * cannot be found any more.
  */
 void NsSinkPutIntoTableLocked(Ns_LogSink sink);
 
 /*
- * How many places are taken; whether the sink is at its place, or only works
+ * The number of places taken; whether the sink is in the table, or only works
  * for another one.
  */
 int  NsSinkCount(void);
 bool NsSinkIsInTable(Ns_LogSink sink);
 
 /*
- * The sinks that were removed, a list, once nobody can look at them.
+ * The list of removed sinks, once no thread can look at them.
  */
 Ns_LogSink NsSinkTakeUnlinked(void);
 
 /*
- * A log cannot report its own failure, unless another one hears of it, too.
+ * Whether the system log can report the sink's failure: a log cannot report its
+ * own, unless another sink takes the same stream.
  */
 bool NsSinkIsHeard(Ns_LogSink sink);
 

@@ -1,8 +1,8 @@
 /*
  * sinktarget.h --
  *
- *      What a sink knows of its target: a part of it, guarded by its lock.
- *      Its code is in sinkfd.c, and in the types.
+ *      What a sink knows about its target: a part of it, guarded by its lock.
+ *      The code is in sinkfd.c and in the types.
  */
 
 #ifndef NSD_LOG_SINKTARGET_H
@@ -14,21 +14,21 @@ typedef struct NsSinkTarget {
     char             *file;
     int               fd;
     uint64_t          fileBytes;     /* Size of the file, */
-    uint64_t          fileInode;     /* and its number; 0: no regular one. */
-    int64_t           lookDue;       /* Whether it still has its name. */
-    bool              isAstray;      /* At the last look it had not. */
+    uint64_t          fileInode;     /* and its inode; 0: not a regular file. */
+    int64_t           lookDue;       /* Next check that it has its name. */
+    bool              isAstray;      /* The last check found it renamed. */
     bool              isReopenDue;   /* As soon as the buffer is written. */
-    atomic_bool       isReopenAsked; /* Set by any thread. */
-    bool              isSynced;      /* What it got is on disk, */
-    bool              isNameSynced;  /* and its name in the directory. */
-    int               leftReason;    /* Why the one before is not; or 0. */
-    bool              isSyncFailing; /* And that was told. */
+    atomic_bool       isReopenAsked; /* Any thread sets it. */
+    bool              isSynced;      /* What it received is on disk, */
+    bool              isNameSynced;  /* and so is its name in the directory. */
+    int               leftReason;    /* Sync of the last file failed; or 0. */
+    bool              isSyncFailing; /* And that was reported. */
     void             *own;           /* The type's. */
     bool              isDatagram;    /* syslog: each message by itself. */
     time_t            nextRoll;
-    int64_t           rotateAfter; /* Not by size before: one failed. */
+    int64_t           rotateAfter; /* Failed by size: not before this. */
     struct NsBacklog *backlogPtr;  /* NULL: never compressed. */
-    bool              isClosed;    /* Drops everything. */
+    bool              isClosed;    /* Records are dropped. */
 } NsSinkTarget;
 
 #endif

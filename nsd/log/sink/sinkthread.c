@@ -1,7 +1,7 @@
 /*
  * sinkthread.c --
  *
- *      What a worker does for a sink: when the sink sleeps, and who wakes it.
+ *      What a worker does for a sink: when the sink sleeps, and what wakes it.
  *
  *          RUNNING --nothing buffered, nothing came--> IDLE
  *              reads the lanes                           any record wakes it
@@ -13,13 +13,13 @@
  *          RUNNING --no worker serves it any more, or yet--> CALLERS
  *              each record brings its caller to take a turn; see sinkwork.c
  *
- *      While it sleeps no thread waits for it alone: the workers know when it
- *      is due.  The worker that serves it alone puts it to sleep; whoever
+ *      No thread is tied to a sleeping sink: the workers know when it is due.
+ *      Only the worker that serves it puts it to sleep.  The thread that
  *      changes the state back to RUNNING wakes it, so it is woken at most once
- *      per sleep. Before it sleeps in IDLE it is counted in its streams, the
- *      worker makes every thread of the process pass a barrier, and looks at
- *      the lanes once more.  That spares those who log a barrier of their own
- *      with each record.
+ *      per sleep.  Before it sleeps in IDLE, the sink is counted in its
+ *      streams, and the worker makes every thread of the process pass a barrier
+ *      and looks at the lanes once more.  This saves a barrier for each record
+ *      that is logged.
  */
 
 #include "log/sink/sinkthread.h"
@@ -39,15 +39,16 @@
 #include "nsthread.h"
 
 /*
- * Between the beginnings of two passes under load.  A wakeup takes a core from
- * those who log, so few are better; a line may be late by 10 ms.
+ * Between the starts of two passes under load.  A wakeup takes a core from the
+ * threads that log, so there should be few; a line may be late by 10 ms.
  */
 #define REST_NANOS INT64_C(8000000)
-/* Threads that have not been needed for so long end. */
+/* Threads that were not needed for this long end. */
 #define SURPLUS_NANOS (30 * NS_STAMP_SECOND)
 
 /*
- * How the sink goes on: RUNNING at once, or sleep until a time, 0 for ever.
+ * What the sink does next: run at once, or sleep until a time; 0: until it is
+ * woken.
  */
 typedef struct Plan {
     NsSinkState state;
@@ -103,7 +104,9 @@ NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr)
     if (sink->sleep.firstOp == NULL) {
         sink->sleep.firstOp = opPtr;
     } else {
-        /* Whatever happens to the clock, it is not taken before others. */
+        /*
+         * Even if the clock was set back, it must not overtake other requests.
+         */
         opPtr->time = MAX(opPtr->time, sink->sleep.lastOp->time);
         sink->sleep.lastOp->nextPtr = opPtr;
     }
@@ -159,7 +162,7 @@ ServeSink(NsChore *chorePtr)
 }
 
 /*
- * True: nobody has woken the sink, its time is up.
+ * True: the sink's time was up; nothing woke it.
  */
 static bool
 Begin(Ns_LogSink sink)
@@ -175,7 +178,7 @@ Begin(Ns_LogSink sink)
 }
 
 /*
- * From here on those who log empty the lanes.
+ * Leave the sink to the threads that log; they empty the lanes from now on.
  */
 static NsStamp
 End(Ns_LogSink sink)
@@ -187,7 +190,7 @@ End(Ns_LogSink sink)
         Ns_MutexLock(&sink->sleep.lock);
         isServed = sink->sleep.firstOp != NULL;
         if (!isServed) {
-            /* Not ours any more, once it is unlocked. */
+            /* Once unlocked, it is no longer ours. */
             sink->sleep.isServed = false;
             NsSinkEnterLocked(sink, NS_SINK_CALLERS);
             Ns_CondBroadcast(&sink->sleep.opDone);
@@ -198,7 +201,7 @@ End(Ns_LogSink sink)
 }
 
 /*
- * One pass, and what to do after it.
+ * Do one pass and plan the next step.
  */
 static Plan
 WorkOnce(Ns_LogSink sink, bool isTimeUp)
@@ -212,7 +215,10 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     (void) NsRecoverClaims(sink);
     NsSinkLock(sink);
     before = NRecords(sink);
-    /* What a nudge is about is in the lanes by then, and not in the future. */
+    /*
+     * The records that a nudge is about are in the lanes by now, with times
+     * that are not in the future.
+     */
     (void) atomic_exchange(&sink->sleep.isNudged, false);
     NsSinkPass(sink, 0);
     plan.until =
@@ -244,7 +250,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
 }
 
 /*
- * Records that the sink has dealt with in some way.
+ * Records that the sink has dealt with in any way.
  */
 static uint64_t
 NRecords(Ns_LogSink sink)
@@ -256,7 +262,8 @@ NRecords(Ns_LogSink sink)
 }
 
 /*
- * Let the sink sleep until it is woken, or until a time.  When it is due again.
+ * Let the sink sleep until it is woken or its time has come.  Returns when it
+ * is due again.
  */
 static NsStamp
 Sleep(Ns_LogSink sink, Plan plan)
@@ -280,7 +287,7 @@ Sleep(Ns_LogSink sink, Plan plan)
         hasWork = NsSinkHasWork(sink);
         NsSinkUnlock(sink);
     } else if (plan.state == NS_SINK_BATCHING) {
-        /* The nudge may have come when all that was to be read was. */
+        /* The nudge may have come after the pass read its last record. */
         hasWork = atomic_load(&sink->sleep.isNudged);
     }
     Ns_MutexLock(&sink->sleep.lock);
@@ -295,7 +302,7 @@ Sleep(Ns_LogSink sink, Plan plan)
 }
 
 /*
- * The turn of another thread may carry out the request just now.
+ * Another thread may be carrying out the request in its turn just now.
  */
 static void
 RunHere(Ns_LogSink sink, NsSinkOp *opPtr)

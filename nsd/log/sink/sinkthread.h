@@ -12,21 +12,20 @@
 void NsSinkServeInit(void);
 
 /*
- * Let workers serve a sink that they do not serve; nothing if there are none,
- * as before the start.
+ * Have workers serve a sink that they do not serve yet.  Does nothing if there
+ * are no workers, as before the start.
  */
 void NsSinkServe(Ns_LogSink sink);
 
 /*
- * Have a request carried out, and wait for that: by a worker, or by those who
- * have requests if none serves the sink.  Its status, and errno.  Not while
- * working for the sink.
+ * Have a request carried out and wait for it.  A worker does it, or, if none
+ * serves the sink, a caller with a request.  Returns its status, and sets
+ * errno.  Do not call while working for the sink.
  */
 Ns_ReturnCode NsSinkRun(Ns_LogSink sink, NsSinkOp *opPtr);
 
 /*
- * For the bell: wake the sinks of the stream that sleep until there is a
- * record.
+ * For the bell: wake the sinks of the stream that sleep until a record comes.
  */
 void NsSinkWake(int stream, int64_t time);
 

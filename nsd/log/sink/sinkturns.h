@@ -1,7 +1,7 @@
 /*
  * sinkturns.h --
  *
- *      The turns of those who log: a part of a sink.  Its code is in
+ *      The turns of threads that log: a part of a sink.  The code is in
  *      sinkwork.c.
  */
 
@@ -11,14 +11,15 @@
 #include "log/sink/sink.h"
 
 /*
- * Records whose callers have come for a turn, and of which these have been
- * read, up to that time.  Written with the sink's lock held, but the first.
+ * Records whose callers have come for a turn; how many of those have been read,
+ * and up to what time.  Written with the sink's lock held, except nComers.
  */
 typedef struct NsSinkTurns {
     atomic_uint_fast64_t nComers;
     atomic_uint_fast64_t nServed;
     int64_t              servedUntil;
-    atomic_int           nKept; /* Lines, after the last pass. */
+    atomic_int           nKept; /* Lines that the last pass left in the
+                                 * buffer. */
 } NsSinkTurns;
 
 #endif

@@ -12,7 +12,7 @@
 #define MAX_TYPES 64
 
 /*
- * Written with nsSinksLock held; a type that is there stays.
+ * Written with nsSinksLock held; a type is never removed.
  */
 static _Atomic(const NsSinkType *) types[MAX_TYPES];
 

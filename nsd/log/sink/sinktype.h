@@ -1,8 +1,8 @@
 /*
  * sinktype.h --
  *
- *      The types of sinks: those of the server, and those of modules, which are
- *      loaded when they are asked for.
+ *      The types of sinks: the server's own, and those of modules, which are
+ *      loaded on demand.
  */
 
 #ifndef NSD_LOG_SINK_SINKTYPE_H
@@ -13,30 +13,40 @@
 #include "nslogsink.h"
 
 /*
- * What can be done with a target that is a file, besides writing.
+ * Operations on a target that is a file, other than writing.
  */
 typedef struct NsSinkFileProcs {
-    /* Between two records: open it anew if another thread has asked for that
-     * (isReopenAsked), roll it if it is time (nextRoll). */
+    /*
+     * Between two records: reopen it if another thread has asked for that
+     * (isReopenAsked), and roll it if it is time (nextRoll).
+     */
     void (*tendProc)(Ns_LogSink sink);
 
-    /* Before a write, once a second at most: what if it has been renamed,
-     * deleted, or cut?  And how large is it? */
+    /*
+     * Before a write, at most once a second: check whether the file was
+     * renamed, deleted or truncated.  Measure: find out how large it is.
+     */
     void (*lookProc)(Ns_LogSink sink);
     void (*measureProc)(Ns_LogSink sink);
 
-    /* Write out, rename it as the procedure says, NULL: the settings, and open
-     * a new one.  NS_ERROR: errno tells why. */
+    /*
+     * Write the buffer out, rename the file as the procedure says (NULL: as the
+     * settings say), and open a new one.  NS_ERROR: errno says why.
+     */
     Ns_ReturnCode (*rollProc)(Ns_LogSink sink, Ns_LogRenameProc *rename,
                               void *arg);
 
-    /* The sink begins, or its settings have changed; it is no more. */
+    /*
+     * Start: the sink begins, or its settings have changed.  End: the sink is
+     * being freed.
+     */
     void (*startProc)(Ns_LogSink sink);
     void (*endProc)(Ns_LogSink sink);
 } NsSinkFileProcs;
 
 /*
- * A type of sink; it knows its target.  All are called with the sink locked.
+ * A type of sink; it knows the target.  All procedures are called with the sink
+ * locked.
  */
 typedef struct NsSinkType {
     const char *name;
@@ -44,21 +54,28 @@ typedef struct NsSinkType {
     /* Its parameters; the first says where a sink writes.  NULL: none. */
     const Ns_LogSinkOption *options;
 
-    /* Their defaults.  NULL: the type is one of the server's own, which looks
-     * at the sink's `file` alone. */
+    /*
+     * Their defaults.  NULL: the type is the server's own and uses only the
+     * sink's `file`.
+     */
     const Ns_LogSinkValue *defaults;
 
-    /* That parameter as people may see it, on the heap.  NULL: as it is. */
+    /*
+     * The first parameter as people may see it, on the heap.  NULL: show it as
+     * it is.
+     */
     char *(*showProc)(const char *text);
 
-    /* No configuration can ask for it. */
+    /* It cannot be configured. */
     bool isHidden;
 
-    /* Its target is a file that can be rolled.  NULL: it is not. */
+    /* The target is a file that can be rolled.  NULL: it is not. */
     const NsSinkFileProcs *filePtr;
 
-    /* A sink's target means nothing to a later process, and takes no lines of
-     * the server's own. */
+    /*
+     * The target means nothing to a later process, and takes none of the
+     * server's own lines.
+     */
     bool isPassing;
 
     /* Records left for a sink that no longer exists are written to its file. */
@@ -67,58 +84,67 @@ typedef struct NsSinkType {
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
     bool isDatabase;
 
-    /* Its target may be away: its thread alone tries again. */
+    /* Its target may be unreachable: only its own thread retries. */
     bool isRemote;
 
-    /* Open the target; errno says why not. */
+    /* Open the target.  False: errno says why. */
     bool (*openProc)(Ns_LogSink sink);
 
-    /* Write some or all of the bytes; how many, or -1 and errno. */
+    /* Write some or all of the bytes.  Returns how many, or -1 and errno. */
     ssize_t (*writeProc)(Ns_LogSink sink, const char *bytes, size_t length);
 
-    /* The bytes written have arrived; else errno says why not, and nWritten is
-     * where to continue.  NULL: a write confirms them. */
+    /*
+     * Wait until the bytes written have arrived.  False: errno says why not,
+     * and nWritten is where to continue.  NULL: a write confirms them.
+     */
     bool (*confirmProc)(Ns_LogSink sink);
 
-    /* The bytes written are on disk; errno says why not.  NULL: a database's
-     * always is, and no other can say so. */
+    /*
+     * Wait until the bytes written are on disk.  False: errno says why not.
+     * NULL: a database does that with every write; other targets cannot tell.
+     */
     bool (*syncProc)(Ns_LogSink sink);
 
     void (*closeProc)(Ns_LogSink sink);
 
-    /* The place of the next write, for recovery.  NULL: it is not known. */
+    /* Where the next write goes, for recovery.  NULL: unknown. */
     bool (*whereProc)(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr);
 
-    /* Put a record into the buffer, like a format procedure of a stream.  NULL:
-     * the stream's own. */
+    /*
+     * Format a record into the buffer, like the format procedure of a stream.
+     * NULL: use the stream's.
+     */
     size_t (*formatProc)(Ns_LogSink sink, Ns_LogStream stream,
                          const Ns_LogRecord *recordPtr, char *buffer,
                          size_t room);
 
-    /* The slot is of a process that was killed: set its cursors right.  False:
-     * it cannot now, and errno says why.  NULL: the mapping alone knows about a
-     * write under way. */
+    /*
+     * The slot belongs to a process that was killed: set its cursors right.
+     * False: not possible now, and errno says why.  NULL: only the mapping
+     * knows about an interrupted write.
+     */
     bool (*settleProc)(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 } NsSinkType;
 
 /*
- * Of that name; NULL: there is none, and no module has it.  Find loads a module
- * if it has to: hold no lock.
+ * The type with that name; NULL: there is none, and no module provides it.
+ * Find may load a module: hold no lock.
  */
 const NsSinkType *NsSinkTypeFind(const char *name);
 
 /*
- * By index, those that are loaded; NULL: behind the last.
+ * A loaded type, by index; NULL: behind the last.
  */
 const NsSinkType *NsSinkTypeAt(int index);
 
 /*
- * Add one, which lives on.  False: there is one of that name, or no room.
+ * Add a type, which must stay valid.  False: the name is taken, or the table is
+ * full.
  */
 bool NsSinkTypeAdd(const NsSinkType *typePtr);
 
 /*
- * The procedure that loads a module for a type, and adds it.
+ * The procedure that loads the module of a type and adds the type.
  */
 typedef void NsSinkTypeLoadProc(const char *name);
 void         NsSinkTypeSetLoadProc(NsSinkTypeLoadProc *proc);

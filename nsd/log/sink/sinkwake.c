@@ -1,8 +1,9 @@
 /*
  * sinkwake.c --
  *
- *      Who may work for a sink: its lock, what it waits for while nobody does,
- *      and who wakes it; see sinkthread.c.  Requests that wait for it.
+ *      Which thread may work for a sink: its lock, what it waits for while no
+ *      thread works for it, what wakes it (see sinkthread.c), and requests to
+ *      it.
  */
 
 #include "log/sink/sinkwake.h"
@@ -105,7 +106,7 @@ NsSinkLeaveToNobody(Ns_LogSink sink)
 }
 
 /*
- * An idle sink must come back for its new stream.
+ * An idle sink must run once to look at its new stream.
  */
 void
 NsSinkNoteJoined(Ns_LogSink sink)
@@ -148,7 +149,10 @@ NsSinkWakeAll(void)
 
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        /* An idle one has read all, and holds only what its buffer has. */
+        /*
+         * An idle sink has read everything and holds only what is in its
+         * buffer.
+         */
         if (atomic_load(&sink->turns.nKept) > 0) {
             NsSinkKick(sink);
         } else {
@@ -200,7 +204,7 @@ NsSinkLeaveLocked(Ns_LogSink sink)
 }
 
 /*
- * The streams' next records are what brings the sink on.
+ * The next record of a stream wakes the sink, so idle sinks are counted there.
  */
 static inline bool
 CountsRecords(int state)
@@ -227,7 +231,7 @@ NsSinkWakeFrom(Ns_LogSink sink, NsSinkState state)
 }
 
 /*
- * Whatever it waits for.  One that does not wait looks before it does.
+ * Wakes the sink from any state.  A sink that is about to sleep looks first.
  */
 void
 NsSinkWakeLocked(Ns_LogSink sink)
@@ -265,7 +269,7 @@ NsSinkTakeOps(Ns_LogSink sink, int64_t until)
 }
 
 /*
- * The request is its caller's again.
+ * The request belongs to its caller again.
  */
 void
 NsSinkOpDone(Ns_LogSink sink, NsSinkOp *opPtr)

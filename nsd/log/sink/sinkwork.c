@@ -1,13 +1,13 @@
 /*
  * sinkwork.c --
  *
- *      Work for a sink, which one thread at a time does: a log thread, or, if
- *      none serves the sink, those that log.
+ *      Work for a sink, done by one thread at a time: a log thread, or, if none
+ *      serves the sink, the threads that log.
  *
- *      These take turns.  Who puts a record gets a number and waits for the
- *      sink's lock.  A turn reads all that the lanes have, so its number may
- *      be served by then: many that wait are served by one turn, with one
- *      write.
+ *      These take turns.  A thread that puts a record gets a number and waits
+ *      for the sink's lock.  A turn reads all records in the lanes, so by then
+ *      the number may be served: one turn with one write serves many waiting
+ *      threads.
  */
 
 #include "log/sink/sinkwork.h"
@@ -25,8 +25,8 @@
 static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
 
 /*
- * One that is not awaited may be in a write that does not end.  Nobody waits
- * for that: who has it locked looks once more when it is not.
+ * A sink that is not awaited may be stuck in a write.  Threads do not wait for
+ * that: the thread that has it locked checks for new numbers after it unlocks.
  */
 void
 NsSinkTakeTurn(Ns_LogSink sink, int64_t time)
@@ -63,7 +63,7 @@ NsSinkServeHere(Ns_LogSink sink, int64_t time)
 }
 
 /*
- * Lines that are not to be written yet wait in the lanes.
+ * Lines that need not be written yet wait in the lanes.
  */
 static bool
 IsTurnDue(Ns_LogSink sink, uint64_t number)

@@ -1,7 +1,7 @@
 /*
  * sinkwork.h --
  *
- *      Turns of those who log, for sinks that no worker serves.
+ *      Turns of threads that log, for sinks that no worker serves.
  */
 
 #ifndef NSD_LOG_SINKWORK_H
@@ -10,20 +10,22 @@
 #include "log/sink/sink.h"
 
 /*
- * The caller has put a record of that time, and no worker serves the sink: see
- * to it that it is read, and written if settings say so.  A sink that is
- * awaited is waited for; else whoever has it locked does that.
+ * The caller has put a record of that time, and no worker serves the sink:
+ * ensure that the record is read, and written if the settings say so.  The
+ * caller waits for a sink that is awaited; otherwise the thread that has it
+ * locked does the work.
  */
 void NsSinkTakeTurn(Ns_LogSink sink, int64_t time);
 
 /*
- * One turn, with the sink locked: whoever reads for others writes for them.
+ * One turn, with the sink locked: the thread that reads for others also writes
+ * for them.
  */
 void NsSinkServeHere(Ns_LogSink sink, int64_t time);
 
 /*
- * For the bell: write what sinks keep that no worker serves, as far as they are
- * awaited.  False: they keep no memory.
+ * For the bell: write what is kept by awaited sinks that no worker serves.
+ * False: they keep no memory.
  */
 bool NsSinkMakeRoom(void);
 

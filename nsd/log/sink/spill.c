@@ -13,7 +13,7 @@
 #include "nsthread.h"
 
 #define READ_BYTES ((size_t) 256 << 10)
-/* So much is given back to the file system at a time. */
+/* Given back to the file system at a time. */
 #define PUNCH_BYTES ((uint64_t) 4 << 20)
 
 static atomic_uint lastNumber;
@@ -61,7 +61,7 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
         slotPtr->spillNumber = (atomic_fetch_add(&lastNumber, 1) + 1)
             % NS_SPILL_GENERATION;
     } while (IsTaken(ringPtr, slotPtr));
-    /* Before there is a file that nobody would look for. */
+    /* Set first, so that no file exists that nobody would look for. */
     atomic_store(&slotPtr->hasSpill, 1u);
     spillPtr = Create(ringPtr, slotPtr, NsSpillPath(ringPtr, slotPtr));
     if (spillPtr == NULL) {
@@ -71,7 +71,7 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
 }
 
 /*
- * By another sink of the process that the mapping is of.
+ * Another sink of the mapping's process uses the name.
  */
 static bool
 IsTaken(const NsRing *ringPtr, const NsRingSink *slotPtr)
@@ -130,7 +130,7 @@ NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr)
     if (spillPtr != NULL) {
         char *path = PathOfNew(ringPtr, slotPtr);
 
-        /* Of a process that was killed while it made it. */
+        /* Left by a process that was killed while making it. */
         unlink(path);
         ns_free(path);
         Settle(spillPtr);
@@ -166,7 +166,8 @@ NsSpillRefresh(NsSpill *spillPtr)
 }
 
 /*
- * The slot may say anything.
+ * The slot cannot be trusted: its process may still change it, or it may be
+ * damaged.
  */
 static void
 Bound(NsSpill *spillPtr)
@@ -205,7 +206,7 @@ Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int mode)
 }
 
 /*
- * Begin to read.
+ * Start reading.
  */
 static void
 Rewind(NsSpill *spillPtr)
@@ -224,7 +225,7 @@ NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept, bool *hasOthersPtr)
     bool     isOk = true, hasKept = nextPtr != NULL;
 
     *hasOthersPtr = true;
-    /* Asked once: a stream that is made meanwhile has to wait. */
+    /* Ask only once: a stream that is made meanwhile has to wait. */
     spillPtr->isKept = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(bool));
     for (uint32_t i = 0; i < n && !hasKept; i++) {
         hasKept = isKept(ringPtr, i);
@@ -254,8 +255,8 @@ NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept, bool *hasOthersPtr)
 }
 
 /*
- * The head of what a process has kept that was killed before it came to
- * NsSpillDelete; NULL: there is none.
+ * The head of the records kept by a process that was killed before it got to
+ * NsSpillDelete; NULL: none.
  */
 static NsRing *
 OpenNext(const NsSpill *spillPtr)
@@ -278,7 +279,7 @@ PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * Its slot is its own, and so is its name, until it is complete.
+ * It has its own slot, and another name until it is complete.
  */
 static NsSpill *
 CreateKept(const NsSpill *spillPtr)
@@ -315,7 +316,7 @@ PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * The records kept before: all of these lanes.
+ * Copy the records kept before: all of their lanes.
  */
 static bool
 CopyNext(NsSpill *spillPtr, NsRing *nextPtr)
@@ -371,7 +372,7 @@ Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr)
 }
 
 /*
- * It is complete, and gets the name that others look for.
+ * It is complete: give it the name that others look for.
  */
 static bool
 UseKept(NsSpill *keptPtr)
@@ -397,7 +398,10 @@ NsSpillDelete(NsSpill **spillPtrPtr)
     NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, slotPtr);
     unlink(spillPtr->path);
     if (spillPtr->keptPtr != NULL) {
-        /* Killed here, a process leaves a file that no mapping names. */
+        /*
+         * If the process is killed here, it leaves a file that no mapping
+         * names.
+         */
         const NsRingSink *keptPtr = spillPtr->keptPtr->slotPtr;
 
         Reset(slotPtr);
@@ -499,7 +503,9 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
     spillPtr->end += n;
     if (isRead) {
         spillPtr->read = spillPtr->end;
-        /* Before it counts: more than there is counts as all. */
+        /*
+         * Before the addition counts; a value beyond the end means all of it.
+         */
         atomic_store(&slotPtr->spillAhead, spillPtr->end);
         spillPtr->nRead += spillPtr->nOutRecords;
     }
@@ -597,7 +603,7 @@ NsSpillCheck(const NsSpill *spillPtr)
 }
 
 /*
- * The directory, and the one that it is in.
+ * Make the directory and its parent.
  */
 static bool
 MakeDirectory(const char *directory)
@@ -644,7 +650,7 @@ IsOurs(int fd)
 
 /*
  * The process that wrote the last addition may have been killed before it moved
- * the cursors.
+ * the cursors: move them.
  */
 static void
 Settle(NsSpill *spillPtr)
@@ -682,7 +688,7 @@ Checksum(const NsSpillFrame *framePtr, const void *bytes)
 }
 
 /*
- * Have the given number of bytes from `read` on in the buffer.
+ * Have the given number of bytes, from `read` on, in the buffer.
  */
 static bool
 Fill(NsSpill *spillPtr, size_t need)

@@ -6,20 +6,20 @@
  *
  *      The file is a queue: new records come after all that is there, and the
  *      sink reads it from the beginning, before anything that is still in
- *      memory.  The sink's slot in the mapping says what counts of the file, so
- *      a later process finds what this one left:
+ *      memory.  The sink's slot in the mapping says which part of the file
+ *      counts, so a later process finds what this one left:
  *
  *          0 ..... spillDone ..... spillAhead ..... spillBatch ..... spillEnd
  *            written         in the sink's          not read    the last
  *                            buffer                             addition
  *
  *      Bytes behind spillEnd do not count.  The records of the last addition
- *      may still be in the mapping before the sink's cursors: NsSpillOpen moves
- *      the cursors on.  spillAhead holds while the slot says that a write is
- *      under way, like the cursors' `ahead`.
+ *      may still be ahead of the sink's cursors in the mapping: NsSpillOpen
+ *      moves the cursors on.  Like the cursors' `ahead`, spillAhead is valid
+ *      while the slot says that a write is under way.
  *
- *      The queue stands behind a head that says the same once more, for the
- *      case that the mapping is lost and the file is not; see spillhead.h.
+ *      The queue comes after a head that repeats this information, in case the
+ *      mapping is lost but the file is not; see spillhead.h.
  *
  *      One thread at a time uses a spill file; see bound.h.
  */
@@ -30,75 +30,75 @@
 #include "log/sink/spillhead.h"
 
 /*
- * A record in the file, in one piece; its bytes follow.
+ * A whole record in the file; its bytes follow.
  */
 typedef struct NsSpillFrame {
     uint64_t     start;  /* The record's position in its lane, */
     uint64_t     next;   /* and the one behind it. */
-    NsRingRecord record; /* kind and pad as follows. */
+    NsRingRecord record; /* With kind and pad as below. */
 } NsSpillFrame;
 
-/* Kinds besides NS_RING_WHOLE: the bytes are a structure of the sink's. */
+/* Besides NS_RING_WHOLE: the bytes are a structure of the sink. */
 #define NS_SPILL_NOTE 2u
-/* In pad: the sink's settings have let the record pass. */
+/* In pad: the record has passed the sink's settings. */
 #define NS_SPILL_JUDGED 1u
 
 typedef struct NsSpill {
-    NsRing     *ringPtr; /* Constant, as what follows. */
+    NsRing     *ringPtr; /* Constant, as are the next four. */
     NsRingSink *slotPtr;
     char       *path;
     int         fd;
-    off_t       base; /* The queue's place in the file. */
+    off_t       base; /* Where the queue begins in the file. */
 
     NsSpillHeader head;
     bool          cannotPunch;
-    uint64_t      end;   /* See above. */
-    uint64_t      read;  /* Of the next frame; before it: read. */
-    uint64_t      freed; /* The disk has nothing before it. */
-    uint64_t      nRead; /* Records before it and behind spillDone. */
+    uint64_t      end;   /* This and the next two: see above. */
+    uint64_t      read;  /* Of the next frame to read. */
+    uint64_t      freed; /* No disk space is used before it. */
+    uint64_t      nRead; /* Records between spillDone and `read`. */
 
-    char    *out; /* An addition. */
+    char    *out; /* The addition being collected. */
     size_t   nOut;
     size_t   outRoom;
     uint64_t nOutRecords;
-    char    *in; /* A part of the file. */
+    char    *in; /* The part of the file that was read last. */
     size_t   nIn;
     size_t   inRoom;
     uint64_t inStart;
 
-    bool           *isKept;   /* By lane, and the file with these records; */
-    struct NsSpill *keptPtr;  /* see NsSpillKeep. */
-    bool            isOfKept; /* It is such a one: the slot is its own. */
+    bool           *isKept;   /* By lane; their records are in */
+    struct NsSpill *keptPtr;  /* this file; see NsSpillKeep. */
+    bool            isOfKept; /* This is such a file: its slot is its own. */
 } NsSpill;
 
 /*
- * A new, empty file for the slot of the present mapping; or the file that the
- * slot of an earlier process names.  NULL: errno says why.
+ * Create an empty file for a slot of the present mapping, or open the file that
+ * the slot of an earlier process names.  NULL: errno says why.
  */
 NsSpill *NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr);
 NsSpill *NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * To look at the file only, which others may use, change, and damage.  At path,
- * if that is not NULL.  Refresh: look at what the slot says by now.
+ * Open the file only to look at it; others may use, change or damage it.  Path,
+ * if not NULL, replaces the slot's.  Refresh: update the view from the slot.
  */
 NsSpill *NsSpillOpenToLook(NsRing *ringPtr, NsRingSink *slotPtr,
                            const char *path);
 void     NsSpillRefresh(NsSpill *spillPtr);
 
 /*
- * Before a file of an earlier process is read: records of some lanes are to
- * outlive it.  They go into another file, which takes its place when it is
- * deleted; until then that does not count, and a process that begins again
- * makes it again. *hasOthersPtr: there is something else in the file.  If not,
- * it may as well stay as it is.  False: errno tells why this cannot be.
+ * Call before reading a file of an earlier process if the records of some lanes
+ * are to outlive it.  They are copied to another file, which takes its place
+ * when it is deleted; until then the copy does not count, and a process that
+ * starts again makes a new one.  *hasOthersPtr: the file holds other records,
+ * too.  If not, it can just stay.  False: errno says why this failed.
  */
 typedef bool NsSpillKeepProc(const NsRing *ringPtr, uint32_t lane);
 bool         NsSpillKeep(NsSpill *spillPtr, NsSpillKeepProc *isKept,
                          bool *hasOthersPtr);
 
 /*
- * The record is one of those.
+ * The record is one of those to be kept.
  */
 static inline bool
 NsSpillIsKept(const NsSpill *spillPtr, const NsSpillFrame *framePtr)
@@ -108,13 +108,13 @@ NsSpillIsKept(const NsSpill *spillPtr, const NsSpillFrame *framePtr)
 }
 
 /*
- * The slot has no file now, except one with the records to be kept; other
- * records that were not read are discarded.
+ * Delete the slot's file.  Only a file with kept records remains; other unread
+ * records are discarded.
  */
 void NsSpillDelete(NsSpill **spillPtrPtr);
 
 /*
- * Leave the file as it is.
+ * Close the file and leave it as it is.
  */
 void NsSpillClose(NsSpill **spillPtrPtr);
 
@@ -124,45 +124,46 @@ void NsSpillClose(NsSpill **spillPtrPtr);
 void NsSpillDeleteOf(NsRing *ringPtr, NsRingSink *slotPtr);
 
 /*
- * How many records that are not written a process left there: about, if it was
- * killed in the midst of it.
+ * How many unwritten records a process left there; approximate if it was killed
+ * while spilling.
  */
 uint64_t NsSpillCount(const NsRingSink *slotPtr);
 
 /*
- * Collect an addition; record.length, pad and kind hold, and the checksum is
- * filled in.
+ * Collect a frame for the next addition.  The caller sets record.length, pad
+ * and kind; the checksum is filled in here.
  */
 void NsSpillAdd(NsSpill *spillPtr, const NsSpillFrame *framePtr,
                 const void *bytes);
 
 /*
- * Write the addition.  isRead: the sink has these records in its buffer, has
- * read all of the file, and the slot's cursors may be moved after this.  False:
- * errno says why, and there is no addition.
+ * Write the addition. isRead: the sink has these records in its buffer, has
+ * read the whole file, and the slot's cursors may be moved afterwards.  False:
+ * errno says why, and the addition is dropped.
  */
 bool NsSpillWrite(NsSpill *spillPtr, bool isRead);
 
 /*
- * The next frame, with its bytes behind it; NULL: all is read, or what follows
- * is damaged, then IsDamaged.
+ * The next frame, followed by its bytes.  NULL: all is read, or, if IsDamaged,
+ * what follows is damaged.
  */
 const NsSpillFrame *NsSpillHead(NsSpill *spillPtr);
 bool                NsSpillIsDamaged(const NsSpill *spillPtr);
 
 /*
- * Go behind the frame at the head; behind all that there is, maybe damaged.
+ * Advance: move past the frame at the head.  Skip: move past everything,
+ * damaged or not.
  */
 void NsSpillAdvance(NsSpill *spillPtr, const NsSpillFrame *headPtr);
 void NsSpillSkip(NsSpill *spillPtr);
 
 /*
- * How many records can be read.
+ * How many records are left to read.
  */
 uint64_t NsSpillUnread(const NsSpill *spillPtr);
 
 /*
- * All that was read is written.
+ * All that was read has been written.
  */
 void NsSpillNoteDone(NsSpill *spillPtr);
 
@@ -173,12 +174,12 @@ NsSpillIsDone(const NsSpill *spillPtr)
 }
 
 /*
- * Stop where it is not as it has to be.
+ * Assert that the structure is consistent.
  */
 void NsSpillCheck(const NsSpill *spillPtr);
 
 /*
- * The room that the file takes on disk, with the addition.
+ * Disk space that the file takes, including the addition.
  */
 static inline uint64_t
 NsSpillBytes(const NsSpill *spillPtr)

@@ -1,7 +1,7 @@
 /*
  * spillhead.c --
  *
- *      What a spill file says of itself; see spillhead.h.
+ *      What a spill file says about itself; see spillhead.h.
  */
 
 #include "log/sink/spillhead.h"
@@ -10,7 +10,7 @@
 #include "log/ring/ring_int.h"
 #include "nsthread.h"
 
-/* A mapping has at least so many; here the first has the server's name. */
+/* The minimum for a mapping; here the first one holds the server's name. */
 #define HEAD_SEGMENTS 2
 #define SERVER_BYTES  64
 
@@ -42,7 +42,8 @@ NsSpillHeadBytes(const NsRing *ringPtr)
 }
 
 /*
- * The constant parts of the mapping and of the head.
+ * The header of the head: the parts that are constant in the mapping and in the
+ * head.
  */
 static NsRingHeader
 HeaderOf(const NsRing *ringPtr)
@@ -70,7 +71,7 @@ NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
     NsRingLayout layout = LayoutOf(ringPtr);
 
     *headPtr = (NsSpillHeader){0};
-    /* Without locks no start takes the file for its own either. */
+    /* Without file locks, no later start claims the file either. */
     (void) NsRingFileLock(fd);
     if (ftruncate(fd, (off_t) layout.bytes) != 0
         || !NsWriteAllAt(fd, server, sizeof(server), (off_t) layout.segments)
@@ -122,7 +123,7 @@ NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr)
 }
 
 /*
- * The slot counts as a reader of them all.
+ * The slot counts as a reader of all streams.
  */
 static bool
 WriteStreams(int fd, const NsRing *ringPtr, unsigned n)
@@ -150,8 +151,8 @@ WriteStreams(int fd, const NsRing *ringPtr, unsigned n)
 }
 
 /*
- * If the old words cannot be replaced, records may come twice if the mapping is
- * lost besides.
+ * A failure is ignored: records are written twice only if the mapping is lost
+ * as well.
  */
 void
 NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr, const NsRingSink *slotPtr)
@@ -164,7 +165,7 @@ NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr, const NsRingSink *slotPtr)
 }
 
 /*
- * The time in the mapping distinguishes the file from others.
+ * The mapping's epoch makes the name unique.
  */
 char *
 NsSpillPath(const NsRing *ringPtr, const NsRingSink *slotPtr)
@@ -188,7 +189,7 @@ NsSpillHeadOpen(const char *path, const char **reasonPtr)
 
     if (ringPtr == NULL) {
         if (*reasonPtr == nsRingEmpty) {
-            *reasonPtr = NULL; /* Its process has just made it. */
+            *reasonPtr = NULL; /* Its process has only just made it. */
         }
         return NULL;
     }
@@ -251,7 +252,7 @@ IsOfThisServer(const NsRing *ringPtr)
 }
 
 /*
- * Or belongs to another user.
+ * True also if it belongs to another user.
  */
 static bool
 IsInUse(const char *path)
@@ -268,7 +269,8 @@ IsInUse(const char *path)
 }
 
 /*
- * The file that this one was made from is still there; so it may be unfinished.
+ * The file that this one was made from still exists, so this one may be
+ * unfinished.
  */
 static bool
 HasElder(const NsRing *ringPtr, const NsRingSink *slotPtr)

@@ -1,18 +1,17 @@
 /*
  * spillhead.h --
  *
- *      What a spill file says of itself.
+ *      What a spill file says about itself.
  *
- *      A restart of the machine empties a memory file system, and the mapping
- *      is lost, while spill files are not.  So each begins with a head that
- *      looks like a mapping of its process, with the streams, the lanes, and
- *      the one slot that the file belongs to, but no records.  Whenever the
- *      slot says something else of the file the head follows.  A start that
- *      finds a file which no mapping names takes its head for a mapping that
- *      was left.
+ *      A reboot empties a memory file system, so the mapping is lost while
+ *      spill files remain.  Therefore each begins with a head that looks like a
+ *      mapping of its process: with the streams, the lanes, and the one slot
+ *      that the file belongs to, but no records.  Whenever the slot's fields
+ *      about the file change, the head is updated.  At the start, the head of a
+ *      file that no mapping names is taken for a leftover mapping.
  *
- *      What the slot's cursors say is not in the head: a database knows it, and
- *      other sinks have no records but those in the file.
+ *      The slot's cursors are not in the head: a database knows its own, and
+ *      for other sinks only the records in the file are left.
  */
 
 #ifndef NSD_LOG_SPILLHEAD_H
@@ -24,34 +23,34 @@
 #define NS_SPILL_GENERATION (1u << 24)
 
 typedef struct NsSpillHeader {
-    unsigned nLanes; /* That it has. */
+    unsigned nLanes; /* That are in the head. */
     unsigned nStreams;
 } NsSpillHeader;
 
 /*
- * Once, before any file is made: which server they belong to.
+ * Once, before any file is made: the server that the files belong to.
  */
 void NsSpillHeadInit(const NsRingKey *keyPtr);
 
 /*
- * How long the heads are of all files that belong to a mapping.
+ * The length of the head, the same for all files of a mapping.
  */
 off_t NsSpillHeadBytes(const NsRing *ringPtr);
 
 /*
- * Begin a file, locked.  False: errno says why.
+ * Begin a file and lock it.  False: errno says why.
  */
 bool NsSpillHeadCreate(NsSpillHeader *headPtr, int fd, const NsRing *ringPtr,
                        const NsRingSink *slotPtr);
 
 /*
- * There may be more lanes and streams by now.  False: errno says why not.
+ * Add lanes and streams that are new.  False: errno says why not.
  */
 bool NsSpillHeadNoteLanes(NsSpillHeader *headPtr, int fd,
                           const NsRing *ringPtr);
 
 /*
- * The slot has changed.
+ * Copy the slot, which has changed.
  */
 void NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr,
                          const NsRingSink *slotPtr);
@@ -62,14 +61,15 @@ void NsSpillHeadNoteSlot(int fd, const NsRing *ringPtr,
 char *NsSpillPath(const NsRing *ringPtr, const NsRingSink *slotPtr);
 
 /*
- * The file is the head of a spill file, not a mapping.
+ * True: the head of a spill file.  False: a mapping.
  */
 bool NsSpillIsHead(const NsRing *ringPtr);
 
 /*
- * The head of a file as a mapping with one slot, read only, which the caller
- * closes.  NULL: there is nothing to read, and *reasonPtr is why; it is NULL,
- * if the file belongs to another server, is in use, or does not count yet.
+ * Open the head of a file as a read-only mapping with one slot; the caller
+ * closes it.  NULL: there is nothing to read, and *reasonPtr says why; NULL
+ * there, too, if the file belongs to another server, is in use, or does not
+ * count yet.
  */
 NsRing *NsSpillHeadOpen(const char *path, const char **reasonPtr);
 

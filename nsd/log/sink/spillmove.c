@@ -1,10 +1,10 @@
 /*
  * spillmove.c --
  *
- *      Dead processes' records, moved from memory to disk; see spillmove.h.
+ *      Moves dead processes' records from memory to disk; see spillmove.h.
  *
- *      A process that is killed in the midst leaves a spill file and cursors as
- *      one does that was killed while it logged.
+ *      A process that is killed during this leaves a spill file and cursors in
+ *      the same state as one that was killed while logging.
  */
 
 #include "log/sink/spillmove.h"
@@ -14,7 +14,7 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* So much goes into a spill file at a time. */
+/* Written to a spill file at a time. */
 #define BATCH_BYTES ((size_t) 256 << 10)
 
 /*
@@ -66,9 +66,9 @@ NsSpillMove(NsRing *const *rings, int n)
 }
 
 /*
- * About a write that was under way the cursors have something to say: that
- * stays as it is.  Until it is settled the sink begins no other, in later
- * processes either, so there is one such mapping at most.
+ * A slot with an interrupted write stays as it is, because settling needs its
+ * cursors.  Until then the sink starts no other write, in later processes
+ * either, so there is at most one such mapping.
  */
 static void
 MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
@@ -156,9 +156,8 @@ EndWalk(Walk *walkPtr)
 }
 
 /*
- * Earliest first, up to the given number of bytes.  A damaged record stays,
- * with those behind it: its reader will report it.  Returns the number of
- * records.
+ * Earliest first, up to the given number of bytes.  A damaged record and those
+ * behind it stay: the reader will report it.  Returns the number of records.
  */
 static uint64_t
 ToDisk(Walk *walkPtr, uint64_t most)
@@ -181,7 +180,7 @@ ToDisk(Walk *walkPtr, uint64_t most)
         return 0;
     }
     if (hasFile) {
-        /* That may have moved the cursors. */
+        /* Opening it may have moved the cursors. */
         EndWalk(walkPtr);
         BeginWalk(walkPtr, ringPtr, slotPtr);
     }
@@ -223,7 +222,7 @@ ToDisk(Walk *walkPtr, uint64_t most)
 }
 
 /*
- * False: the disk does not take it; what it has not stays in memory.
+ * False: the disk does not accept it; the records not written stay in memory.
  */
 static bool
 Commit(Walk *walkPtr, NsSpill *spillPtr)
@@ -240,8 +239,7 @@ Commit(Walk *walkPtr, NsSpill *spillPtr)
 }
 
 /*
- * Only those that the rules of their streams allow.  Returns the number of
- * records.
+ * Discard only records whose streams allow it.  Returns their number.
  */
 static uint64_t
 GiveUp(Walk *walkPtr)
@@ -257,7 +255,7 @@ GiveUp(Walk *walkPtr)
             NsPlaceAdvance(ringPtr, placePtr);
         }
     }
-    /* Killed here, the next says too many. */
+    /* If we are killed here, the next process reports too many. */
     NsRingSetMissing(walkPtr->slotPtr, NsRingMissing(walkPtr->slotPtr) + n);
     for (uint32_t i = 0; i < nLanes; i++) {
         SetCursor(walkPtr, &walkPtr->places[i]);

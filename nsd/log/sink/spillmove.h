@@ -1,7 +1,7 @@
 /*
  * spillmove.h --
  *
- *      Dead processes' records, moved from memory to disk.
+ *      Moves dead processes' records from memory to disk.
  */
 
 #ifndef NSD_LOG_SPILLMOVE_H
@@ -10,10 +10,10 @@
 #include "log/ring/ring.h"
 
 /*
- * At the start, of mappings of dead processes, oldest first: together they may
- * need no more than one of them may hold.  The rest moves to disk, for each
- * sink up to its maxspill.  Beyond that it is discarded, but for streams of
- * which nothing may be dropped; the sink's log tells where that was.
+ * At the start, with the mappings of dead processes, oldest first: together
+ * they may use no more memory than one may.  The rest moves to disk, up to
+ * maxspill for each sink.  What exceeds that is discarded, except for streams
+ * that must not drop anything; a line in the sink's log marks the gap.
  */
 void NsSpillMove(NsRing *const *rings, int n);
 

@@ -1,7 +1,7 @@
 /*
  * unspill.c --
  *
- *      What a sink has on disk, on its way into the buffer.
+ *      Brings what a sink has on disk into its buffer.
  */
 
 #include "log/sink/unspill.h"
@@ -41,8 +41,8 @@ NsSinkUnspill(Ns_LogSink sink)
 }
 
 /*
- * The lane's position goes with the record, for a target that keeps these.  One
- * that has the record already says so in `settled`.
+ * The lane's position goes along with the record, for targets that store it.
+ * `settled` says which records such a target already has.
  */
 static bool
 Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
@@ -100,7 +100,7 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
 }
 
 /*
- * Someone has changed the file, or the disk has.
+ * The file was changed, or the disk is faulty.
  */
 static void
 SkipDamaged(Ns_LogSink sink)

@@ -1,7 +1,7 @@
 /*
  * unspill.h --
  *
- *      What a sink has on disk, on its way into the buffer.
+ *      Brings what a sink has on disk into its buffer.
  */
 
 #ifndef NSD_LOG_UNSPILL_H
@@ -10,8 +10,8 @@
 #include "log/sink/sink.h"
 
 /*
- * The sink, locked, puts what its spill file has into its buffer.  True: all of
- * it.
+ * Put the records of the spill file into the buffer of the sink, which is
+ * locked.  True: all of them.
  */
 bool NsSinkUnspill(Ns_LogSink sink);
 

@@ -3,12 +3,12 @@
  *
  *      Threads for the work of sinks; see worker.h.
  *
- *      Threads that wait form a stack.  Only the top one has a timer: it takes
- *      the first chore that is due if another thread is left to look on.  The
- *      last one takes a chore only when the others cannot.  A thread that
- *      changes what is due first, or which thread is on top, wakes the top one
- *      if that would sleep too long.  So no thread wakes when there is nothing
- *      to do.
+ *      Waiting threads form a stack.  Only the top one has a timer.  It takes
+ *      the first chore that is due, provided another thread is left to watch.
+ *      If it is the last one, it takes a chore only when the others cannot.  A
+ *      thread that changes what is due first, or which thread is on top, wakes
+ *      the top one if that would sleep too long.  So no thread wakes when there
+ *      is nothing to do.
  */
 
 #include "log/sink/worker.h"
@@ -20,37 +20,40 @@
 #include "nslog.h"
 #include "nsprocess.h"
 
-/* A chore that takes this long hangs; one that has been due for this long waits
- * too long. */
+/*
+ * A chore that takes this long hangs; one that is due for this long has waited
+ * too long.
+ */
 #define HUNG_NANOS (NS_STAMP_SECOND / 10)
-/* While one hangs, others are found out sooner. */
+/* While one chore hangs, others are detected sooner. */
 #define BESIDE_NANOS (NS_STAMP_SECOND / 100)
-/* Between attempts to have one more. */
+/* Between attempts to start another thread. */
 #define RETRY_NANOS NS_STAMP_SECOND
-/* One serves, one looks on. */
+/* One serves, one watches. */
 #define LEAST_WORKERS 2
 
 typedef struct Worker {
-    struct Worker *nextPtr;  /* Of all; then of those that have ended. */
-    struct Worker *belowPtr; /* Of those that wait. */
+    struct Worker *nextPtr;  /* In the list of all; later of those that have
+                              * ended. */
+    struct Worker *belowPtr; /* In the stack of those that wait. */
     int            number;
     Ns_Thread      thread;
     Ns_Cond        wakeup;
     NsStamp        wakeAt;   /* While it waits. */
-    NsStamp        since;    /* At a chore since then; 0: at none. */
-    char           name[64]; /* Of that. */
+    NsStamp        since;    /* When it took its chore; 0: it has none. */
+    char           name[64]; /* Of the chore. */
 } Worker;
 
-static NsChoreProc *serveProc; /* These constant after Init. */
+static NsChoreProc *serveProc; /* This and the next two: constant after Init. */
 static NsStamp      surplusNanos;
 static long         nProcessors;
 static Ns_Mutex     lock; /* Guards what follows. */
 static Ns_Cond      ended;
 static bool         isOpen;
 static bool         mustEnd;
-static NsChore    **heap; /* By due; from 1 on. */
+static NsChore    **heap; /* By due; from index 1. */
 static int          nDue;
-static int          nChores; /* Those that are in the heap, and all. */
+static int          nChores; /* In the heap and elsewhere. */
 static int          heapRoom;
 static Worker      *firstPtr;
 static Worker      *endedPtr; /* To be joined. */
@@ -59,9 +62,10 @@ static int          nWorkers;
 static int          nStarting;
 static int          nWaiting;
 static int          nServing;
-static NsStamp      lastTaken;   /* A chore. */
-static NsStamp      lastNeeded;  /* The last one that looked on. */
-static NsStamp      lastFailure; /* No thread; 0: there was the last time. */
+static NsStamp      lastTaken;   /* When a chore was last taken. */
+static NsStamp      lastNeeded;  /* When the last watcher was last needed. */
+static NsStamp      lastFailure; /* When starting a thread failed; 0: the last
+                                  * attempt succeeded. */
 
 static Worker    *NewWorkerLocked(void);
 static bool       StartWorker(Worker *workerPtr, bool must);
@@ -120,7 +124,7 @@ NsWorkersStop(int nHanging)
          workerPtr = workerPtr->belowPtr) {
         Ns_CondSignal(&workerPtr->wakeup);
     }
-    /* One at a chore that is gone is about to come back from it. */
+    /* A thread whose chore is gone is about to return from it. */
     while (mustEnd && (nWorkers > nHanging || IsAnyFreeLocked())) {
         Ns_CondWait(&ended, &lock);
     }
@@ -185,7 +189,7 @@ NsWorkersWake(NsChore *chorePtr)
 }
 
 /*
- * Counted from now on, so that there is one only.
+ * Counted from now on, so that only one is started.
  */
 static Worker *
 NewWorkerLocked(void)
@@ -210,7 +214,7 @@ NewWorkerLocked(void)
 }
 
 /*
- * Others report that there is no thread; see NsThreadSetLimitProc.
+ * A lack of threads is reported elsewhere; see NsThreadSetLimitProc.
  */
 static bool
 StartWorker(Worker *workerPtr, bool must)
@@ -253,7 +257,7 @@ UnlinkLocked(Worker *workerPtr)
 }
 
 /*
- * Some thread is at no chore.
+ * Some thread has no chore.
  */
 static bool
 IsAnyFreeLocked(void)
@@ -325,7 +329,7 @@ RunWorker(void *arg)
 }
 
 /*
- * The chore of the thread, for lists of threads.
+ * Show the thread's chore in lists of threads.
  */
 static void
 DescribeWorker(Ns_DString *dsPtr, void *arg)
@@ -342,7 +346,7 @@ DescribeWorker(Ns_DString *dsPtr, void *arg)
 }
 
 /*
- * The next chore; NULL: end.
+ * The next chore; NULL: the thread ends.
  */
 static NsChore *
 AwaitLocked(Worker *me)
@@ -380,7 +384,7 @@ AwaitLocked(Worker *me)
 }
 
 /*
- * When the top is to take a chore.
+ * When the top thread is to take a chore.
  */
 static NsStamp
 TopDueLocked(NsStamp now)
@@ -396,8 +400,8 @@ TopDueLocked(NsStamp now)
 }
 
 /*
- * When the last one is to take a chore: nobody gets on, or there is more to do
- * than the others can, and a processor for it.
+ * When the last thread is to take a chore: no chore makes progress, or there is
+ * more to do than the others manage and a processor is free.
  */
 static NsStamp
 LastDueLocked(NsStamp now)
@@ -433,7 +437,7 @@ TakeLocked(Worker *me, NsStamp now)
 }
 
 /*
- * Someone to look on, if nobody is left.
+ * A new thread to watch, if none is left.
  */
 static Worker *
 SuccessorLocked(NsStamp now)
@@ -523,7 +527,7 @@ InsertLocked(NsChore *chorePtr, NsStamp due)
 }
 
 /*
- * If it is there.
+ * Does nothing if it is not there.
  */
 static void
 RemoveLocked(NsChore *chorePtr)
@@ -543,7 +547,7 @@ RemoveLocked(NsChore *chorePtr)
 }
 
 /*
- * Put the chore where it belongs; that place is free.
+ * Put the chore where it belongs, starting at a place that is free.
  */
 static void
 SiftLocked(NsChore *chorePtr, int place)
@@ -580,7 +584,9 @@ CheckLocked(void)
     NsAssert(nWaiting + nStarting + nServing <= nWorkers);
     NsAssert((nWaiting == 0) == (topPtr == NULL));
     NsAssert(nStarting >= 0 && nServing >= 0);
-    /* At their chores, what is due once more waits for that. */
+    /*
+     * A chore that is being served is in the heap only after it is given back.
+     */
     NsAssert(nDue + nServing <= nChores);
     for (int i = 1; i <= nDue; i++) {
         NsCheck(heap[i]->place == i

@@ -1,15 +1,15 @@
 /*
  * worker.h --
  *
- *      A few threads that serve many chores, each when it is due, and none by
- *      two threads at a time.
+ *      A few threads that serve many chores, each when it is due, and never by
+ *      two threads at once.
  *
- *      One thread serves; a second one looks on.  A chore may not return: it is
- *      in a write that does not end.  When a chore has been due for a tenth of
- *      a second and nothing moves, or too slowly while there are processors,
- *      the one that looks on serves it, and a third is started to look on.  So
- *      each chore that hangs holds one thread, and holds up others only until
- *      that is noticed.  Threads that are no longer needed end after a while.
+ *      One thread serves and a second one watches.  A chore may not return: it
+ *      is stuck in a write.  When a chore has been due for a tenth of a second
+ *      and nothing makes progress, or progress is slow although processors are
+ *      idle, the watcher serves it, and a third thread is started to watch.  So
+ *      each stuck chore holds one thread, and delays the others only until that
+ *      is noticed.  Threads that are no longer needed end after a while.
  */
 
 #ifndef NSD_LOG_WORKER_H
@@ -19,52 +19,53 @@
 #include "nsthread.h"
 
 /*
- * Part of what is to be served.  All but the name is the workers'.
+ * Embedded in what is to be served.  Only the name is not the workers' own.
  */
 typedef struct NsChore {
     const char *name;
     NsStamp     due;
-    int         place;      /* Among those that are due, from 1; 0: none. */
-    bool        isServed;   /* Just now, */
-    bool        isDueAgain; /* and at once again. */
+    int         place;      /* In the heap of due chores, from 1; 0: none. */
+    bool        isServed;   /* A thread is serving it, */
+    bool        isDueAgain; /* and it is due again right after. */
 } NsChore;
 
 /*
- * Serve the chore.  When to come again: a stamp, or one of these.
+ * Serve the chore.  Returns when to serve it again: a stamp, or one of these.
  */
 typedef NsStamp NsChoreProc(NsChore *chorePtr);
 
 #define NS_CHORE_NOW   INT64_C(0)
-#define NS_CHORE_NEVER INT64_MAX   /* Unless it is woken. */
-#define NS_CHORE_GONE  INT64_C(-1) /* It may be freed by now. */
+#define NS_CHORE_NEVER INT64_MAX   /* Until it is woken. */
+#define NS_CHORE_GONE  INT64_C(-1) /* It may have been freed. */
 
 /*
- * Threads that have not been needed for that long end.
+ * Threads that were not needed for the given time end.
  */
 void NsWorkersInit(NsChoreProc *proc, NsStamp surplus);
 
 /*
  * Chores can be added from Open to Close, and are served until they are gone.
- * Stop is for when they are, except the given number that hang: all threads end
- * but those that are at one of these.
+ * Call Stop when they are, except the given number that hang: all threads end
+ * except those stuck in a hanging chore.
  */
 void NsWorkersOpen(void);
 void NsWorkersClose(void);
 void NsWorkersStop(int nHanging);
 
 /*
- * Ensure that there are threads, if chores can be added.  Must: as
- * Ns_ThreadCreate; else, false: the system has none now.  No lock held.
+ * Ensure that there are threads, if chores can be added.  With must: like
+ * Ns_ThreadCreate.  Without: false if the system has no thread now.  Hold no
+ * lock.
  */
 bool NsWorkersNeed(bool must);
 
 /*
- * A chore that is due now.  False: none can be added.
+ * Add a chore, due now.  False: none can be added.
  */
 bool NsWorkersAdd(NsChore *chorePtr);
 
 /*
- * The chore is due now; if it is being served, once more.
+ * Make the chore due now.  If it is being served, it is served once more.
  */
 void NsWorkersWake(NsChore *chorePtr);
 
