@@ -372,7 +372,6 @@ NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
 {
     NsHttpClient *clientPtr = *clientPtrPtr;
 
-    *clientPtrPtr = NULL;
     if (clientPtr->task != NULL) {
         if (!NsHttpClientIsDone(clientPtr)) {
             (void) Ns_TaskCancel(clientPtr->task);
@@ -382,6 +381,8 @@ NsHttpClientDestroy(NsHttpClient **clientPtrPtr)
     } else if (clientPtr->stage != NS_HTTP_ENDED) {
         NsHttpCloseConnection(clientPtr);
     }
+    /* Callbacks of a task that is being cancelled may look there. */
+    *clientPtrPtr = NULL;
     Free(clientPtr);
 }
 
