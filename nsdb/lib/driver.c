@@ -39,6 +39,7 @@ static ns_funcptr_t ProcOf(const DbHandle *handlePtr, Ns_DbProcId id);
 static ns_funcptr_t OpenProcOf(Ns_DbHandle *handle, Ns_DbProcId id);
 static int          CallHandle(Ns_DbHandle *handle, Ns_DbProcId id);
 static Ns_Set      *CallRow(Ns_DbHandle *handle, Ns_DbProcId id);
+static const char  *PasswordKey(const char *source);
 static void         Account(DbHandle *handlePtr, const char *sql, int64_t start,
                             bool isOk);
 
@@ -459,25 +460,46 @@ Account(DbHandle *handlePtr, const char *sql, int64_t start, bool isOk)
 }
 
 /*
- * A password may stand behind `password=`, or in a URL between `:` and `@`.
+ * A password may stand behind `password=`, in a URL between `:` and `@`, or in
+ * both places.
  */
 void
 DbAppendSource(Ns_DString *dsPtr, const Ns_DbHandle *handle)
 {
     const char *source = handle->datasource;
-    const char *key = strcasestr(source, "password=");
+    const char *key = PasswordKey(source);
+    const char *end = key != NULL ? key : source + strlen(source);
     const char *url = strstr(source, "://");
     const char *at = url == NULL ? NULL : strrchr(url, '@');
     const char *colon = at == NULL ? NULL : strchr(url + 3, ':');
 
     Ns_DStringVarAppend(dsPtr, handle->driver, ":", NULL);
-    if (key != NULL) {
-        Ns_DStringNAppend(dsPtr, source, (int) (key - source));
-        Ns_DStringAppend(dsPtr, "password=***");
-    } else if (colon != NULL && colon < at) {
+    if (colon != NULL && colon < at && colon < end) {
         Ns_DStringNAppend(dsPtr, source, (int) (colon - source));
-        Ns_DStringVarAppend(dsPtr, ":***", at, NULL);
-    } else {
-        Ns_DStringAppend(dsPtr, source);
+        Ns_DStringAppend(dsPtr, ":***");
+        source = MIN(at, end);
     }
+    Ns_DStringNAppend(dsPtr, source, (int) (end - source));
+    if (key != NULL) {
+        Ns_DStringAppend(dsPtr, "password=***");
+    }
+}
+
+/*
+ * The first word that is, or ends with, `password`, and has a value.
+ */
+static const char *
+PasswordKey(const char *source)
+{
+    static const char word[] = "password";
+
+    while ((source = strcasestr(source, word)) != NULL) {
+        const char *next = source + strlen(word);
+
+        if (next[strspn(next, " \t\n\r")] == '=') {
+            return source;
+        }
+        source = next;
+    }
+    return NULL;
 }
