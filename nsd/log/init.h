@@ -4,10 +4,10 @@
  *      The life of the log within the process.
  *
  *      From NsLogInit on, entries go to standard error.  NsLogConfigure opens
- *      the log file, makes the log memory, and recovers what an earlier
- *      process left behind; from then on every record goes through that
- *      memory.  Between NsLogStart and NsLogStop log threads write, if
- *      asynclogwriter is on; otherwise those who log do.
+ *      the log file, makes the log memory, and recovers what an earlier process
+ *      left behind; from then on every record goes through that memory.
+ *      Between NsLogStart and NsLogStop log threads write, if asynclogwriter is
+ *      on; otherwise the threads that log do.
  */
 
 #ifndef NSD_LOG_INIT_H
@@ -16,12 +16,12 @@
 #include "nstypes.h"
 
 /*
- * The values of ns/parameters, defaults filled in.
+ * The values of ns/parameters, with defaults filled in.
  */
 typedef struct NsLogSettings {
     const char *file;         /* serverlog; absolute. */
     bool        stayOnStderr; /* -f and -c: do not open the file. */
-    bool        isDetached;   /* Whoever started it does not wait for it. */
+    bool        isDetached;   /* The process that started it does not wait. */
     bool        notice;       /* lognotice ... */
     bool        debug;
     bool        dev;
@@ -32,15 +32,15 @@ typedef struct NsLogSettings {
     int         sanitize;       /* sanitizelogfiles, 0..2 */
     bool        isAsync;        /* asynclogwriter */
     int64_t     memoryBytes;    /* logmemory; 0: 64 MiB. */
-    int         maxLogs;        /* So many streams, and sinks; a few more than
-                                 * there are by then, if it is less. */
+    int         maxLogs;        /* Number of streams, and of sinks; raised if
+                                 * more than this exist already. */
     int nReaders;               /* Sinks that may take the same stream. */
-    int nThreads;               /* That log, counted once for each stream of
-                                 * theirs; 0: some. */
+    int nThreads;               /* Threads that log, counted once for each of
+                                 * their streams; 0: some. */
     const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
-    const char *spillDirectory; /* logspilldir; NULL: sinks have nothing on
-                                 * disk when they are behind. */
-    const char *home;           /* With configFile: which server this is. */
+    const char *spillDirectory; /* logspilldir; NULL: sinks that fall behind
+                                 * cannot use the disk. */
+    const char *home;           /* With configFile, it identifies the server. */
     const char *configFile;     /* May be NULL. */
 } NsLogSettings;
 
@@ -49,27 +49,27 @@ typedef struct NsLogSettings {
 #define NS_LOG_MEMORY_MAX     (INT64_C(16) << 30)
 
 /*
- * Before anything else may log.  Idempotent.
+ * Call before anything else may log.  Idempotent.
  */
 void NsLogInit(void);
 
 /*
- * Main thread, once, when the configuration has been read, the user switched,
- * and the process is in the background.  A log file that cannot be opened is
- * fatal.  Standard output and error are the log file afterwards, unless
- * stayOnStderr.
+ * Call once, from the main thread, when the configuration is read, the user
+ * switched, and the process is in the background.  A log file that cannot be
+ * opened is fatal.  Unless stayOnStderr, standard output and error are the log
+ * file afterwards.
  */
 void NsLogConfigure(const NsLogSettings *settingsPtr);
 
 /*
- * Just before connection threads and drivers start.
+ * Call just before connection threads and drivers start.
  */
 void NsLogStart(void);
 
 /*
- * The server begins to stop: soon no thread waits for log memory any more,
- * what finds none is dropped and counted.  The calling thread never does from
- * now on.
+ * The server begins to stop: soon no thread waits for log memory any more, and
+ * records that find none are dropped and counted.  The calling thread never
+ * waits from now on.
  */
 void NsLogNoteStop(void);
 
@@ -79,13 +79,13 @@ void NsLogNoteStop(void);
 void NsLogNeverWait(void);
 
 /*
- * Write out everything, end the log threads.  Late in the shutdown: as long as
- * requests and callbacks run, no sink that is stalled may hold them up.
+ * Write everything out and end the log threads.  Call late in the shutdown:
+ * while requests and callbacks run, a stalled sink must not delay them.
  */
 void NsLogStop(void);
 
 /*
- * The last step before the process ends, when no other thread logs any more.
+ * Call last, when no other thread logs any more.
  */
 void NsLogFinish(void);
 
@@ -95,7 +95,7 @@ void NsLogFinish(void);
 bool NsLogIsAsync(void);
 
 /*
- * Write out what was handed over, as far as that can be had within two seconds.
+ * Write out the queued records, as far as that is possible within two seconds.
  */
 void NsLogDrain(void);
 

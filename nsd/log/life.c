@@ -1,10 +1,10 @@
 /*
  * life.c --
  *
- *      The life of the log, and of the sink that is the system log's file.
+ *      The life of the log, and of the sink that writes the system log's file.
  *
- *      That sink gets its file with the configuration, and log threads with the
- *      start, if asynclogwriter is on.
+ *      The sink gets its file when the log is configured.  If asynclogwriter is
+ *      on, log threads serve it from NsLogStart on.
  */
 
 #include "base/clock.h"
@@ -32,11 +32,11 @@
 #define STOP_WAIT_NANOS NS_STAMP_SECOND
 
 static char       *file;           /* Constant after NsLogConfigure, */
-static int         maxBackup = 10; /* like these. */
+static int         maxBackup = 10; /* and so are the next two. */
 static char       *rollFormat;
 static Ns_LogSink  systemSink;     /* Constant after NsLogInit. */
-static atomic_bool isFileOpen;     /* Not on standard error any more. */
-static bool        isDetached;     /* Standard error is nobody's. */
+static atomic_bool isFileOpen;     /* It no longer writes to standard error. */
+static bool        isDetached;     /* Nobody reads standard error. */
 static char       *spillDirectory; /* Or NULL. */
 static NsRingNeed  ringNeed;
 
@@ -213,8 +213,8 @@ NsAsyncWriterQueueEnable(void)
 }
 
 /*
- * Leave standard error for the file.  NS_ERROR: errno tells why not, and the
- * log goes on where it was.
+ * Leave standard error for the file.  NS_ERROR: errno says why not, and the log
+ * stays where it was.
  */
 static Ns_ReturnCode
 OpenFile(void)
@@ -233,7 +233,7 @@ OpenFile(void)
 }
 
 /*
- * The same file may be given by an absolute and by a relative path.
+ * Use only the file name: the path may be given as absolute or relative.
  */
 static const char *
 TailOf(const char *path)
@@ -244,7 +244,7 @@ TailOf(const char *path)
 }
 
 /*
- * Base ends the process, maybe for want of memory: no allocation here.
+ * Base ends the process, maybe for lack of memory: do not allocate here.
  */
 static void
 LastWords(const char *message)
@@ -266,7 +266,7 @@ Panic(const char *fmt, ...)
 }
 
 /*
- * A rename that fails has been logged; the file is opened again all the same.
+ * A failed rename is already logged; the file is reopened anyway.
  */
 static int
 Rename(const char *path, void *arg)

@@ -4,13 +4,13 @@
  *      Prints the records in a mapping, of a live or a dead server, and those
  *      that its sinks have on disk.
  *
- *      The server may free and fill segments while they are read.  So a record
- *      is copied first, and counts only if the copy's checksum is right and the
- *      segment still belongs to the lane.
+ *      The server may free and refill segments while they are read.  So a
+ *      record is copied first, and counts only if the copy's checksum is right
+ *      and the segment still belongs to the lane.
  *
- *      A record may be in several spill files, and in the mapping as well, if
- *      sinks got on differently.  In each it comes after those of its lane that
- *      came before it, so positions tell what has been printed.
+ *      If sinks are not equally far behind, a record may be in several spill
+ *      files and in the mapping as well.  The records of a lane have the same
+ *      order everywhere, so positions show what has been printed.
  */
 
 #include "log/print.h"
@@ -28,7 +28,7 @@
 #include "nsthread.h"
 
 #define POLL_USEC  200000
-#define LINE_BYTES 1024 /* Longer ones get more. */
+#define LINE_BYTES 1024 /* Grows for longer lines. */
 
 typedef struct Wish {
     const char *stream;      /* NULL: all. */
@@ -44,10 +44,10 @@ typedef struct Printer {
     NsRing     *ringPtr;
     NsPlace    *places;
     NsMerge     merge;
-    NsSpill   **spills;       /* By slot; NULL: it has none. */
-    uint32_t   *spillNumbers; /* Of these. */
-    const char *spillPath;    /* It is the head of that file. */
-    uint64_t   *printed;      /* By lane: the position behind the last. */
+    NsSpill   **spills;       /* By slot; NULL: no file. */
+    uint32_t   *spillNumbers; /* The numbers of these files. */
+    const char *spillPath;    /* Set: the mapping is the head of this file. */
+    uint64_t   *printed;      /* By lane: position behind the last. */
     char       *bytes;        /* Copy of a record. */
     size_t      room;
     char       *line;
@@ -93,7 +93,7 @@ NsLogPrintMain(int argc, char *const *argv)
         return 1;
     }
     while (ringPtr != NULL) {
-        /* One behind the other, where several are in one file. */
+        /* One after the other, if several mappings are in one file. */
         NsRing *nextPtr = ringPtr->siblingPtr;
 
         Print(ringPtr, &wish, argv[0]);
@@ -187,7 +187,7 @@ Usage(const char *problem, const char *what)
 }
 
 /*
- * Only requests have a duration.
+ * Only requests have durations.
  */
 static bool
 IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr)
@@ -244,7 +244,7 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
 }
 
 /*
- * The records that the sinks have there by now.
+ * Open the spill files that sinks have by now, and refresh those that are open.
  */
 static void
 LookAtDisk(Printer *printerPtr)
@@ -272,8 +272,7 @@ LookAtDisk(Printer *printerPtr)
 }
 
 /*
- * The file that has the earliest record, and when that was; NULL: there is
- * none.
+ * The file with the earliest record, and the time of that; NULL: there is none.
  */
 static NsSpill *
 FirstOnDisk(const Printer *printerPtr, int64_t *timePtr)
@@ -315,7 +314,7 @@ PrintFromDisk(Printer *printerPtr, const Wish *wishPtr, NsSpill *spillPtr)
 }
 
 /*
- * The first place of the merge.
+ * Print from the first place of the merge.
  */
 static void
 PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
@@ -337,7 +336,9 @@ PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
         }
         NsPlaceAdvance(printerPtr->ringPtr, placePtr);
     } else {
-        /* Freed while we looked; continue with what is there now. */
+        /*
+         * The segment was freed meanwhile; continue with what is there now.
+         */
         placePtr->segment = NS_RING_NONE;
         placePtr->headPtr = NULL;
     }
@@ -349,7 +350,7 @@ PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
 }
 
 /*
- * It has not been printed; from now on it has.
+ * True if it has not been printed; from now on it counts as printed.
  */
 static bool
 IsNew(Printer *printerPtr, uint32_t lane, uint64_t position)
@@ -362,7 +363,7 @@ IsNew(Printer *printerPtr, uint32_t lane, uint64_t position)
 }
 
 /*
- * Stand at the next record of a lane.
+ * Move the place to the next record of its lane.
  */
 static bool
 Enter(Printer *printerPtr, NsPlace *placePtr)
@@ -421,8 +422,8 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
 }
 
 /*
- * As the stream's own line where the stream is known to this program, else as
- * the text that is found in the record.
+ * Print the stream's own line if this program knows the stream, else the text
+ * found in the record.
  */
 static void
 PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
@@ -455,7 +456,7 @@ PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
 }
 
 /*
- * Runs of printable characters, two or more of them.
+ * Print runs of two or more printable characters.
  */
 static void
 PrintText(const char *bytes, size_t length)

@@ -12,9 +12,9 @@
 /*
  * nsd --logs FILE ?--follow? ?--stream NAME? ?--severity NAME? ?--slow SECONDS?
  *
- * Arguments behind --logs; the result is the exit status.  The server is not
- * touched: the mapping is read only, and what the server frees meanwhile is
- * skipped.
+ * Takes the arguments after --logs and returns the exit status.  The server is
+ * not disturbed: the mapping is read-only, and what the server frees meanwhile
+ * is skipped.
  */
 int NsLogPrintMain(int argc, char *const *argv);
 

@@ -1,7 +1,8 @@
 /*
  * httpclient.c --
  *
- *      Requests to other HTTP servers: their life, and what is known of them.
+ *      Requests to other HTTP servers: creating and ending them, and what is
+ *      known about them.
  */
 
 #include "net/httpclient.h"
@@ -17,7 +18,7 @@
 #include "nssocket.h"
 #include "nsthread.h"
 
-#define SMALL_BODY      16384u /* Goes with the head. */
+#define SMALL_BODY      16384u /* A body up to this size goes with the head. */
 #define DEFAULT_SILENCE (5 * NS_STAMP_SECOND)
 
 static bool CreateRequest(NsHttpClient           *clientPtr,
@@ -76,7 +77,7 @@ NsHttpClientCreate(const NsHttpClientSpec *specPtr, Ns_DString *errorPtr)
 }
 
 /*
- * All that needs no connection.
+ * Set up everything that needs no connection.
  */
 static bool
 CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
@@ -121,8 +122,10 @@ CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                                  .isToProxy = isProxied && !isTunneled,
                                  .keepsHost = specPtr->keepsHost,
                                  .isKept = clientPtr->keepAlive > 0,
-                                 /* RFC 9110, section 8.6: where a body is
-                                  * expected, none has the length 0. */
+                                 /*
+                                  * RFC 9110, section 8.6: for methods that
+                                  * expect a body, no body has length 0.
+                                  */
                                  .hasBody = specPtr->bodyBytes > 0
                                      || STREQ(clientPtr->method, "POST")
                                      || STREQ(clientPtr->method, "PUT")
@@ -161,7 +164,7 @@ TakeBody(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr)
 }
 
 /*
- * A connection serves requests for which all of this is the same.
+ * A connection serves requests that have all of this in common.
  */
 static void
 SetKey(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
@@ -196,7 +199,7 @@ SetKey(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
 }
 
 /*
- * Get a connection, or begin to.
+ * Take a connection, or begin to connect.
  */
 static bool
 Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
@@ -215,7 +218,7 @@ Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
     }
     if (clientPtr->connectorPtr != NULL) {
         clientPtr->stage = NS_HTTP_CONNECTING;
-        /* It will be that of the connection. */
+        /* The connection will have this descriptor. */
         clientPtr->sock = NsConnectorFd(clientPtr->connectorPtr);
         return true;
     }
@@ -230,8 +233,8 @@ Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
 }
 
 /*
- * A request that may not be sent twice takes none, which could be about to be
- * closed.
+ * A request that must not be sent twice takes no kept connection, because the
+ * server may be about to close that.
  */
 static bool
 TakeKept(NsHttpClient *clientPtr)
@@ -251,7 +254,7 @@ TakeKept(NsHttpClient *clientPtr)
 }
 
 /*
- * It is there at once, or not at all.
+ * Connects at once or not at all.
  */
 static NS_SOCKET
 ConnectUnix(const char *path)
@@ -285,7 +288,7 @@ CreateTls(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
 
     Ns_DStringInit(&reason);
     spec.sock = clientPtr->sock;
-    /* To the library, an empty name would be any. */
+    /* The library would take an empty name for any. */
     if (spec.host == NULL || *spec.host == '\0') {
         spec.host = targetPtr->host;
     }

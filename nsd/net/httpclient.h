@@ -4,8 +4,8 @@
  *      Requests to other HTTP servers, as socket tasks.
  *
  *      A request is HTTP/1.1, over TCP or TLS, perhaps through a proxy or on a
- *      connection that an earlier request left.  It belongs to the thread that
- *      created it; while it is queued, one of the threads for all requests does
+ *      connection kept from an earlier request.  It belongs to the thread that
+ *      created it; while it is queued, one of the shared request threads does
  *      the work.
  */
 
@@ -24,8 +24,9 @@
 typedef struct NsHttpClient NsHttpClient;
 
 /*
- * Called where the work is done.  Head: the final one has come; an error, a
- * text that lives on, ends the request.  Done: the request is the callee's.
+ * Called by the thread that does the work.  Head: the final head has come; a
+ * returned error, a text that stays valid, ends the request.  Done: the request
+ * belongs to the callee now.
  */
 typedef const char *NsHttpClientHeadProc(NsHttpClient *clientPtr, void *arg);
 typedef void        NsHttpClientDoneProc(NsHttpClient *clientPtr, void *arg);
@@ -34,28 +35,27 @@ typedef struct NsHttpClientSpec {
     const char   *url;       /* http?s?://HOST?:PORT??/PATH? */
     const char   *method;    /* NULL: GET. */
     const Ns_Set *headers;   /* NULL: none. */
-    bool          keepsHost; /* Their Host is sent. */
+    bool          keepsHost; /* Send the Host of these headers. */
 
     const char *body; /* NULL: none, or from bodyFd. */
     uint64_t    bodyBytes;
-    int         bodyFd; /* From bodyOffset on; 0 or less: none.  The
-                         * request's, also when it cannot be created. */
+    int         bodyFd; /* Read from bodyOffset on; 0 or less: none.  Owned by
+                         * the request, even if it cannot be created. */
     off_t bodyOffset;
 
     NsReplyBodySpec reply;
 
-    NsStamp silence;        /* Spans.  The longest of the peer; 0: 5 s. */
-    NsStamp connectSilence; /* Of each of its addresses; 0: that. */
-    NsStamp expire;         /* Of the whole request; 0: none. */
-    NsStamp keepAlive;      /* The connection stays for others; 0: no. */
+    NsStamp silence;        /* How long the peer may be silent; 0: 5 s. */
+    NsStamp connectSilence; /* The same for each address; 0: as silence. */
+    NsStamp expire;         /* For the whole request; 0: no limit. */
+    NsStamp keepAlive;      /* How long to keep the connection; 0: no. */
 
     const char *proxyHost; /* NULL: none. */
     int         proxyPort;
-    bool        isTunneled; /* Through the proxy, http, too. */
+    bool        isTunneled; /* Use a tunnel through the proxy, for http, too. */
     const char *unixSocket; /* To connect to instead; NULL: none. */
 
-    /* For https; its socket and host are the request's affair, unless there is
-     * a host. */
+    /* For https.  The request sets socket and host, unless a host is given. */
     NsTlsClientSpec tls;
 
     NsHttpClientHeadProc *headProc; /* Or NULL. */
@@ -63,21 +63,21 @@ typedef struct NsHttpClientSpec {
 } NsHttpClientSpec;
 
 /*
- * Once, at the start of the room.
+ * Call once, at the start of the room.
  */
 void NsHttpClientInit(void);
 
 /*
- * Begin to connect.  NULL: the reason is appended to errorPtr.  Everything is
- * copied.
+ * Create a request and begin to connect.  NULL: the reason is appended to
+ * errorPtr.  Everything is copied.
  */
 NsHttpClient *NsHttpClientCreate(const NsHttpClientSpec *specPtr,
                                  Ns_DString             *errorPtr);
 
 /*
- * Do the work: in a thread for requests (NS_ERROR: the server stops), or here.
- * Start: in such a thread, with nobody to wait for it; doneProc is called at
- * the end.
+ * Do the work.  Queue: in a request thread; NS_ERROR: the server stops.  Start:
+ * in a request thread as well, but no thread waits for it; doneProc is called
+ * at the end.  Run: in the calling thread.
  */
 Ns_ReturnCode NsHttpClientQueue(NsHttpClient *clientPtr);
 Ns_ReturnCode NsHttpClientStart(NsHttpClient         *clientPtr,
@@ -85,8 +85,8 @@ Ns_ReturnCode NsHttpClientStart(NsHttpClient         *clientPtr,
 void          NsHttpClientRun(NsHttpClient *clientPtr);
 
 /*
- * After Queue or Run.  Wait: NS_TIMEOUT when it took longer; NULL waits to the
- * end.  Destroy cancels what still runs.
+ * After Queue or Run.  Wait returns NS_TIMEOUT if the time is up; NULL: no
+ * limit.  Destroy cancels a request that still runs.
  */
 bool          NsHttpClientIsDone(NsHttpClient *clientPtr);
 Ns_ReturnCode NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr);
@@ -95,14 +95,14 @@ void          NsHttpClientDestroy(NsHttpClient **clientPtrPtr);
 const char *NsHttpClientUrl(const NsHttpClient *clientPtr);
 
 /*
- * How far it is.  Any thread.
+ * Progress of a request, for any thread.
  */
 typedef struct NsHttpClientStats {
     uint64_t requestBytes; /* Head and body, ... */
     uint64_t bodyBytes;    /* ... of which the body. */
     uint64_t nSent;
     uint64_t nBodySent;
-    uint64_t replyBytes; /* As Content-Length says; 0: it does not. */
+    uint64_t replyBytes; /* From Content-Length; 0: unknown. */
     uint64_t nReceived;
     uint64_t nBodyReceived;
     uint64_t nBodyKept; /* Decoded. */
@@ -112,18 +112,18 @@ void NsHttpClientGetStats(const NsHttpClient *clientPtr,
                           NsHttpClientStats  *statsPtr);
 
 /*
- * Of one that is done, or in its own callbacks.
+ * For a request that is done, or in its own callbacks.
  */
 typedef enum {
     NS_HTTP_OK,
     NS_HTTP_FAILED,
     NS_HTTP_TIMEOUT,
-    NS_HTTP_SYSTEM /* NsHttpClientErrno. */
+    NS_HTTP_SYSTEM /* See NsHttpClientErrno. */
 } NsHttpClientOutcome;
 
 /*
- * Error: why it failed, or NULL.  Head: NULL if none came; the fields have
- * names in lower case.  Tls: NULL without.
+ * Error: why it failed, or NULL.  Head: NULL if none came.  Fields have
+ * lower-case names.  Tls: NULL without TLS.
  */
 NsHttpClientOutcome NsHttpClientHow(const NsHttpClient *clientPtr);
 const char         *NsHttpClientError(const NsHttpClient *clientPtr);
@@ -136,13 +136,13 @@ const char         *NsHttpClientTlsVersion(const NsHttpClient *clientPtr);
 const char         *NsHttpClientTlsCipher(const NsHttpClient *clientPtr);
 
 /*
- * Whether a connection was made.
+ * A connection was established.
  */
 bool NsHttpClientHasConnected(const NsHttpClient *clientPtr);
 
 /*
- * Append, for each thread of requests, {name N running N requests N}; nothing
- * before it is needed.
+ * Append {name N running N requests N} for each request thread; may be called
+ * at any time.
  */
 void NsHttpClientThreads(Ns_DString *dsPtr);
 

@@ -1,8 +1,8 @@
 /*
  * httpclient_int.h --
  *
- *      The insides of a request to another server: what creates it, and what
- *      does the work.
+ *      The inside of a request to another server, for the files that create it
+ *      and do its work.
  */
 
 #ifndef NSD_NET_HTTPCLIENT_INT_H
@@ -29,9 +29,9 @@ struct NsHttpClient {
     char                 *url;
     char                 *method;
     char                 *peer; /* HOST:PORT, for messages. */
-    char                 *host; /* To which it connects... */
+    char                 *host; /* To connect to, and its port. */
     int                   port;
-    char                 *key; /* For connections that are kept; NULL: no. */
+    char                 *key; /* For kept connections; NULL: do not keep. */
     NsStamp               start;
     NsStamp               silence;
     NsStamp               connectSilence;
@@ -40,33 +40,35 @@ struct NsHttpClient {
     uint64_t              bodyBytes;
     NsHttpClientHeadProc *headProc;
     void                 *headArg;
-    NsHttpClientDoneProc *doneProc; /* NULL: somebody waits. */
+    NsHttpClientDoneProc *doneProc; /* NULL: a thread waits. */
     void                 *doneArg;
-    Ns_Task              *task;      /* NULL: it is its queue's. */
-    NsHttpThread         *threadPtr; /* NULL: it runs in its creator's. */
+    Ns_Task              *task;      /* NULL: the queue has it. */
+    NsHttpThread         *threadPtr; /* NULL: runs in its creator's thread. */
     bool                  hasRun;
 
-    /* The thread that does the work; the creator before and after that. */
+    /*
+     * For the thread that does the work; before and after, for the creator.
+     */
     NsHttpStage         stage;
-    Ns_Task            *running;    /* In its calls. */
-    NsStamp             connectDue; /* The last address has had its time. */
+    Ns_Task            *running;    /* During its calls. */
+    NsStamp             connectDue; /* When the last address times out. */
     NS_SOCKET           sock;
-    NsConnector        *connectorPtr; /* NULL: not needed any longer. */
+    NsConnector        *connectorPtr; /* NULL: no longer needed. */
     NsTlsClient        *tls;          /* NULL: plain TCP. */
-    bool                isTunneling;  /* The proxy is asked for a tunnel. */
-    bool                isKept;       /* The connection is one that was kept. */
+    bool                isTunneling;  /* The proxy was asked for a tunnel. */
+    bool                isKept;       /* It was a kept connection. */
     bool                hasConnected;
-    Ns_DString          tunnel; /* The request for it. */
+    Ns_DString          tunnel; /* The request for the tunnel. */
     Ns_DString          request;
     char               *body; /* NULL: in the file, or with the head. */
     int                 bodyFd;
     off_t               bodyOffset;
-    uint64_t            laterBytes; /* Of the body: not with the head. */
-    uint64_t            bodySent;   /* Of these, and what is in the window. */
+    uint64_t            laterBytes; /* Of the body: sent after the head. */
+    uint64_t            bodySent;   /* Of laterBytes, including the window. */
     char               *fileBuffer;
     const char         *window; /* What is being sent. */
     size_t              windowBytes;
-    int                 sendError; /* The peer took no more; 0: it did. */
+    int                 sendError; /* Why the peer took no more; 0: it did. */
     Ns_DString          replyText; /* The head so far. */
     size_t              scanned;
     bool                hasHead;
@@ -74,8 +76,8 @@ struct NsHttpClient {
     Ns_Set             *fields;
     NsReplyBody        *replyBody;
     NsChunkDecoder      chunks;
-    uint64_t            left;       /* Of a body of known length. */
-    bool                hasTooMuch; /* Bytes behind the reply. */
+    uint64_t            left;       /* Of a body with known length. */
+    bool                hasTooMuch; /* Bytes came after the reply. */
     bool                isWhole;
     char               *error; /* NULL: none. */
     NsHttpClientOutcome outcome;
@@ -84,7 +86,10 @@ struct NsHttpClient {
     int                 errorNumber;
     NsStamp             end;
 
-    /* The thread that does the work writes; relaxed. */
+    /*
+     * Written by the thread that does the work; relaxed order suffices for
+     * counters.
+     */
     _Atomic uint64_t nSent;
     _Atomic uint64_t nReceived;
     _Atomic uint64_t nBodyReceived;

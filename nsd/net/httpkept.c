@@ -3,9 +3,9 @@
  *
  *      Connections to other servers that are kept open for the next request.
  *
- *      Each waits as a task, until it can be read from: then the peer has
- * closed it, or says what nobody asked for.  Who takes a connection gets a
- *      duplicate of its descriptor, so that the task may end when it likes.
+ *      Each waits as a task until it becomes readable: then the peer has closed
+ *      it or sent something unexpected.  A request that takes a connection gets
+ *      a duplicate of the descriptor, so the task may end at any time.
  */
 
 #include "net/httpkept.h"
@@ -19,7 +19,8 @@
 #define MAX_KEPT 256
 
 /*
- * Listed: guarded by the lock.  Unlisted: the task's thread has it.
+ * While listed, guarded by the lock.  After that it belongs to the task's
+ * thread.
  */
 typedef struct Kept {
     struct Kept     *nextPtr;
@@ -32,7 +33,7 @@ typedef struct Kept {
     bool             isListed; /* Guarded by the lock. */
 } Kept;
 
-static Ns_Mutex lock; /* Guards these. */
+static Ns_Mutex lock; /* Guards what follows. */
 static Kept    *firstPtr;
 static int      nKept;
 static int      lastSlot;
@@ -121,7 +122,7 @@ NsHttpKeptTake(const char *key, NsHttpConnection *connectionPtr)
             connectionPtr->tls = keptPtr->connection.tls;
             keptPtr->connection.tls = NULL;
         }
-        /* The task ends only after that: it is unlisted by us. */
+        /* The task ends only after this, because we have unlisted it. */
         (void) Ns_TaskCancel(keptPtr->task);
     }
     Ns_MutexUnlock(&lock);
@@ -169,14 +170,14 @@ UnlistLocked(Kept *keptPtr)
 }
 
 /*
- * Nobody else has it.
+ * No other thread has it any more.
  */
 static void
 End(Kept *keptPtr)
 {
     NsTlsClient *tls;
 
-    /* What was written under the lock is read under it. */
+    /* Fields that were written under the lock must be read under it. */
     Ns_MutexLock(&lock);
     NsAssert(!keptPtr->isListed);
     tls = keptPtr->connection.tls;

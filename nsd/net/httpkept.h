@@ -3,7 +3,8 @@
  *
  *      Connections to other servers that are kept open for the next request.
  *
- *      One that its peer closes, or that nobody takes in time, goes away.
+ *      A connection is closed when its peer closes it or no request takes it in
+ *      time.
  */
 
 #ifndef NSD_NET_HTTPKEPT_H
@@ -20,25 +21,25 @@ typedef struct NsHttpConnection {
 } NsHttpConnection;
 
 /*
- * Once, at the start of the room.
+ * Call once, at the start of the room.
  */
 void NsHttpKeptInit(void);
 
 /*
  * Keep a connection, on which nothing is under way, for requests with the same
- * key.  It is the table's, which closes it if there is no room; the peer is
- * shown by NsHttpKeptList.
+ * key.  The table owns it, and closes it if there is no room.  The peer is for
+ * NsHttpKeptList.
  */
 void NsHttpKeptPut(const NsHttpConnection *connectionPtr, const char *key,
                    const char *peer, NsStamp span, Ns_TaskQueue *queue);
 
 /*
- * Take one; false: there is none.  The peer may close it at any time.
+ * Take a connection.  False: there is none.  The peer may close it at any time.
  */
 bool NsHttpKeptTake(const char *key, NsHttpConnection *connectionPtr);
 
 /*
- * Append {slot N state waiting expire T peer P sock N} for each.
+ * Append {slot N state waiting expire T peer P sock N} for each connection.
  */
 void NsHttpKeptList(Ns_DString *dsPtr);
 

@@ -1,7 +1,7 @@
 /*
  * httprequest.c --
  *
- *      A request to another server: whom its URL leads to, and its head.
+ *      A request to another server: the target of its URL, and its head.
  */
 
 #include "net/httprequest.h"
@@ -113,7 +113,8 @@ IsAuthorityText(const char *text, const char *end)
 }
 
 /*
- * Nothing that could end the request line.  Tcl writes a null byte as C0 80.
+ * Reject anything that could end the request line.  Tcl encodes a null byte as
+ * C0 80.
  */
 static bool
 IsOfUrl(const char *url)
@@ -194,8 +195,8 @@ NsHttpRequestFormatTunnel(Ns_DString *dsPtr, const NsHttpTarget *targetPtr)
 }
 
 /*
- * Fields of the connection, whoever asks for them, and those that follow from
- * the URL and the body.
+ * Fields that belong to the connection or follow from the URL and the body;
+ * callers cannot set them.
  */
 static bool
 IsMade(const char *name)

@@ -19,7 +19,7 @@
 
 struct NsHttpThread {
     Ns_TaskQueue *queue;    /* Constant once counted in nThreads. */
-    atomic_int    nRunning; /* Relaxed, as the next. */
+    atomic_int    nRunning; /* Relaxed, like the next. */
     atomic_long   nRequests;
 };
 
@@ -38,7 +38,7 @@ static const NsParameter rows[] = {
 
 static Ns_Mutex     lock; /* Held to make a thread. */
 static NsHttpThread threads[MAX_THREADS];
-static atomic_int   nThreads; /* Those that exist. */
+static atomic_int   nThreads; /* How many exist. */
 static atomic_uint  turn;
 
 static const Settings *GetSettings(void);
@@ -77,7 +77,7 @@ NsHttpThreadNext(void)
         Ns_MutexLock(&lock);
         MakeLocked(n);
         Ns_MutexUnlock(&lock);
-        /* Fewer will do, if there are any. */
+        /* Fewer threads will do, if there are any. */
         n = atomic_load_explicit(&nThreads, memory_order_acquire);
     }
     return n == 0

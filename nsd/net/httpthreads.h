@@ -15,23 +15,23 @@ typedef struct NsHttpThread NsHttpThread;
 void NsHttpThreadsInit(void);
 
 /*
- * The one whose turn it is; NULL: there is none to be had.
+ * The next thread in turn.  NULL: none can be started.
  */
 NsHttpThread *NsHttpThreadNext(void);
 Ns_TaskQueue *NsHttpThreadQueue(const NsHttpThread *threadPtr);
 
 /*
- * A request begins there (1), ends (-1).
+ * A request begins (1) or ends (-1) in the thread.
  */
 void NsHttpThreadCount(NsHttpThread *threadPtr, int change);
 
 /*
- * The parameter autosni.
+ * The value of the parameter autosni.
  */
 bool NsHttpSendsNames(void);
 
 /*
- * Append {name N running N requests N} for each.
+ * Append {name N running N requests N} for each thread.
  */
 void NsHttpThreadsList(Ns_DString *dsPtr);
 

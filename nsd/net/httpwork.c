@@ -12,9 +12,9 @@
  *                 ^                                              |
  *                 +---------- if it stays open ------------------+
  *
- *      Each of them may fail, and says why.  When a connection that was kept
- *      turns out to be closed before a byte of the reply has come, the request
- *      connects anew.
+ *      Each stage may fail, and says why.  If a kept connection turns out to be
+ *      closed before any byte of the reply has come, the request connects
+ *      again.
  */
 
 #include "net/httpwork.h"
@@ -25,10 +25,10 @@
 #include "nssocket.h"
 #include "nsthread.h"
 
-#define READ_BYTES     16384 /* A record of TLS, RFC 8446, section 5.1. */
-#define TURN           16    /* Reads or writes before others have theirs. */
+#define READ_BYTES     16384 /* A TLS record, RFC 8446, section 5.1. */
+#define TURN           16    /* Reads or writes in a turn. */
 #define FILE_BYTES     65536
-#define WINDOW_BYTES   (1024 * 1024) /* TLS counts in an int. */
+#define WINDOW_BYTES   (1024 * 1024) /* TLS counts in int. */
 #define CLOSED_BY_PEER "connection closed by peer"
 
 static void GoOn(NsHttpClient *clientPtr);
@@ -87,8 +87,8 @@ NsHttpWork(Ns_Task *task, NS_SOCKET sock, void *arg, int why)
 }
 
 /*
- * TLS may have to read in order to write, and the other way round: what is done
- * depends on the stage, not on what the socket is ready for.
+ * TLS may have to read in order to write, and vice versa.  So the stage decides
+ * what is done, not what the socket is ready for.
  */
 static void
 GoOn(NsHttpClient *clientPtr)
@@ -208,7 +208,7 @@ Send(NsHttpClient *clientPtr)
 }
 
 /*
- * Have something to send.  False: all is sent, or that has failed.
+ * Ensure that there is something to send.  False: all is sent, or that failed.
  */
 static bool
 FillWindow(NsHttpClient *clientPtr)
@@ -257,7 +257,7 @@ FillFromFile(NsHttpClient *clientPtr)
 }
 
 /*
- * False: no more for now.
+ * False: the socket takes no more for now.
  */
 static bool
 SendSome(NsHttpClient *clientPtr)
@@ -295,7 +295,7 @@ SendSome(NsHttpClient *clientPtr)
 }
 
 /*
- * It may have said why before it closed.
+ * The peer may have sent a reply that says why before it closed.
  */
 static void
 PeerTakesNoMore(NsHttpClient *clientPtr, int error)
@@ -320,8 +320,8 @@ Receive(NsHttpClient *clientPtr)
 }
 
 /*
- * False: no more for now.  The buffer takes a whole record of TLS, so nothing
- * stays behind in the library where nobody sees it.
+ * False: no more for now.  The buffer holds a whole TLS record, so no data
+ * remains unnoticed in the library.
  */
 static bool
 ReceiveSome(NsHttpClient *clientPtr)
@@ -356,7 +356,7 @@ ReceiveSome(NsHttpClient *clientPtr)
 }
 
 /*
- * isSure: by the peer.  Anybody on the way can cut a connection (RFC 8446,
+ * isSure: the peer said so.  Anyone on the path can cut a connection (RFC 8446,
  * section 6.1).
  */
 static void
@@ -383,8 +383,8 @@ EndOfData(NsHttpClient *clientPtr, bool isSure, int error)
 }
 
 /*
- * Connect anew, if the peer has closed the connection that was kept while the
- * request was on its way.
+ * Connect again if the peer closed a kept connection while the request was
+ * being sent.
  */
 static bool
 Retry(NsHttpClient *clientPtr)
@@ -398,7 +398,7 @@ Retry(NsHttpClient *clientPtr)
     clientPtr->sendError = 0;
     atomic_store_explicit(&clientPtr->nSent, 0u, memory_order_relaxed);
     clientPtr->isTunneling = clientPtr->tunnel.length > 0;
-    /* The task has this number. */
+    /* The task is registered with this number. */
     NsConnectorReplace(clientPtr->connectorPtr, clientPtr->sock);
     if (clientPtr->tls != NULL) {
         NsTlsClientRestart(clientPtr->tls, clientPtr->sock);
@@ -419,7 +419,7 @@ Take(NsHttpClient *clientPtr, char *data, size_t length)
 }
 
 /*
- * There may be several heads at once, and the begin of the body behind the
+ * There may be several heads at once, and the start of the body behind the
  * last.
  */
 static void
@@ -470,7 +470,7 @@ TakeOneHead(NsHttpClient *clientPtr, size_t headBytes)
         return;
     }
     clientPtr->scanned = 0u;
-    /* RFC 9110, section 15.2: not the last one. */
+    /* RFC 9110, section 15.2: an interim reply. */
     if (clientPtr->head.status / 100 == 1 && clientPtr->head.status != 101) {
         memmove(textPtr->string, textPtr->string + headBytes, restBytes);
         Ns_DStringSetLength(textPtr, (int) restBytes);
@@ -490,7 +490,7 @@ TakeOneHead(NsHttpClient *clientPtr, size_t headBytes)
 }
 
 /*
- * Or not.
+ * Or the proxy has refused it.
  */
 static void
 TunnelIsOpen(NsHttpClient *clientPtr)
@@ -592,7 +592,7 @@ ReplyIsWhole(NsHttpClient *clientPtr)
     const char *error = NULL;
 
     if (clientPtr->stage == NS_HTTP_ENDED) {
-        return; /* It has failed. */
+        return; /* The request has failed. */
     }
     error = NsReplyBodyEnd(clientPtr->replyBody);
     if (error != NULL) {
@@ -656,7 +656,7 @@ FailBySystem(NsHttpClient *clientPtr, const char *what, int error)
 }
 
 /*
- * The first failure is the one that counts.
+ * Only the first failure is kept.
  */
 static void
 Fail(NsHttpClient *clientPtr, NsHttpClientOutcome outcome, const char *format,
@@ -686,7 +686,8 @@ End(NsHttpClient *clientPtr)
 }
 
 /*
- * The last call of the task.  A request that is started is its owner's then.
+ * The last call of the task.  A request made with Start then belongs to its
+ * owner.
  */
 static void
 Finish(NsHttpClient *clientPtr)
@@ -729,7 +730,7 @@ NsHttpCloseConnection(NsHttpClient *clientPtr)
         NsTlsClientDestroy(&clientPtr->tls);
     }
     if (clientPtr->connectorPtr != NULL) {
-        /* Its descriptor may be the one that we have. */
+        /* The connector may own our descriptor. */
         if (NsConnectorFd(clientPtr->connectorPtr) == clientPtr->sock) {
             clientPtr->sock = NS_INVALID_SOCKET;
         }

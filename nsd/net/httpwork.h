@@ -11,12 +11,12 @@
 #include "nssocket.h"
 
 /*
- * The work, as a task.
+ * Does the work, as a task.
  */
 Ns_TaskProc NsHttpWork;
 
 /*
- * There is a connection, with nothing said on it yet.
+ * Call when the connection is established and nothing has been sent on it.
  */
 void NsHttpConnected(NsHttpClient *clientPtr);
 
@@ -26,7 +26,7 @@ void NsHttpConnected(NsHttpClient *clientPtr);
 void NsHttpCloseConnection(NsHttpClient *clientPtr);
 
 /*
- * Append why there is none; error 0: the name is not known.
+ * Append why there is no connection; error 0: the name is unknown.
  */
 void NsHttpAppendConnectError(const NsHttpClient *clientPtr, int error,
                               Ns_DString *dsPtr);

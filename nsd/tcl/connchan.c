@@ -1,14 +1,14 @@
 /*
  * connchan.c --
  *
- *      Connections without a thread.
+ *      Connections that no thread is tied to.
  *
  *      The table holds a reference to each channel, and so does a callback
- *      while the thread -socks- waits for it.  The last one closes the socket,
- *      so that its number is nobody else's as long as it is used.
+ *      while the thread -socks- waits for it.  The last reference closes the
+ *      socket, so its number is not reused while the channel is in use.
  *
- *      Of several threads that write, one sends, without a lock, and the others
- *      leave it their data.
+ *      Of several threads that write, one sends, without a lock; the others
+ *      leave their data to it.
  */
 
 #include "tcl/connchan.h"
@@ -26,10 +26,8 @@
 #include "tcl/interp.h"
 
 #define READ_BYTES  65536
-#define MAX_MESSAGE ((size_t) 1 << 20) /* As maxinput by default. */
-#define MAX_UNSENT                                             \
-    ((size_t) INT_MAX / 4u) /* Tcl doubles, and counts in int. \
-                             */
+#define MAX_MESSAGE ((size_t) 1 << 20)      /* As the default of maxinput. */
+#define MAX_UNSENT  ((size_t) INT_MAX / 4u) /* Tcl doubles it, in an int. */
 
 struct NsChan {
     /* Constant. */
@@ -38,7 +36,7 @@ struct NsChan {
     char      *driver;
     char      *peer;
     char      *clientData;
-    char      *thread; /* Which made it. */
+    char      *thread; /* The thread that made it. */
     Ns_Time    start;
     NS_SOCKET  sock;
     bool       isServer;
@@ -46,30 +44,32 @@ struct NsChan {
 
     Ns_Mutex   lock; /* Guards the rest. */
     Ns_DString unsent;
-    bool       isSending; /* A thread sends, and takes what is left here. */
-    int64_t    nSent;
-    int64_t    nReceived;
-    int        sendError; /* errno, or 0. */
-    int        receiveError;
-    Ns_Time    receiveTimeout;
-    Ns_Time    timeout; /* Of the callback. */
+    bool       isSending; /* A thread is sending; it also takes what is added
+                           * here. */
+    int64_t nSent;
+    int64_t nReceived;
+    int     sendError; /* errno, or 0. */
+    int     receiveError;
+    Ns_Time receiveTimeout;
+    Ns_Time timeout; /* Of the callback. */
 
-    Ns_DString frames;  /* Received, and not parsed yet. */
-    Ns_DString message; /* Payloads of the message that has begun. */
+    Ns_DString frames;  /* Received, but not parsed yet. */
+    Ns_DString message; /* Payloads of an unfinished message. */
     int        nFragments;
     int        opcode; /* Of that message. */
 
     char *script; /* NULL: no callback. */
     int   when;
-    bool  isRunning; /* The script; it is armed again behind it. */
-    bool  isArmed;   /* The thread -socks- has a reference, until it has been
-                      * told to forget the channel. */
-    int  nArming;    /* Threads that are about to tell it of a callback. */
+    bool  isRunning; /* The script runs; the callback is armed again
+                      * afterwards. */
+    bool isArmed;    /* The thread -socks- has a reference until it is told to
+                      * forget the channel. */
+    int  nArming;    /* Threads that are about to arm a callback there. */
     bool isClosed;
 };
 
 static Ns_Mutex      tableLock; /* Guards the table. */
-static Tcl_HashTable table;     /* Of NsChan by name. */
+static Tcl_HashTable table;     /* NsChan by name. */
 static uint64_t      nNames;
 
 static Ns_SockProc RunCallback, ForgetCallback;
@@ -187,8 +187,8 @@ NsChanUnref(NsChan **chanPtrPtr)
 }
 
 /*
- * The shutdown ends what other threads wait for on the socket, and tells the
- * other end at once.
+ * The shutdown wakes threads that wait on the socket, and informs the peer at
+ * once.
  */
 void
 NsChanClose(NsChan *chanPtr)
@@ -252,8 +252,11 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
         if (error == 0) {
             bool isBlocked = n < Ns_DStringLength(&sending);
 
-            /* What came meanwhile goes behind what is left, which is not
-             * copied again by each write that the socket does not take. */
+            /*
+             * Data that came meanwhile goes behind the rest, so that a long
+             * rest is not copied again by each write that the socket does not
+             * take.
+             */
             DropBytes(&sending, (size_t) n);
             Ns_DStringNAppend(&sending, Ns_DStringValue(&chanPtr->unsent),
                               Ns_DStringLength(&chanPtr->unsent));
@@ -272,7 +275,7 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
 }
 
 /*
- * The other one is empty then.
+ * fromPtr is empty afterwards.
  */
 static void
 Move(Ns_DString *toPtr, Ns_DString *fromPtr)
@@ -285,7 +288,7 @@ Move(Ns_DString *toPtr, Ns_DString *fromPtr)
 }
 
 /*
- * At the start.
+ * Drop bytes at the start.
  */
 static void
 DropBytes(Ns_DString *dsPtr, size_t n)
@@ -300,7 +303,7 @@ DropBytes(Ns_DString *dsPtr, size_t n)
 }
 
 /*
- * As much as the socket takes now.
+ * Send as much as the socket takes now.
  */
 static int64_t
 SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr)
@@ -351,7 +354,7 @@ NsChanRead(NsChan *chanPtr, Ns_DString *dsPtr)
 }
 
 /*
- * What is there now, at most a message.
+ * Receive what is there now, at most one message.
  */
 static int
 Receive(NsChan *chanPtr, Ns_DString *dsPtr)
@@ -410,8 +413,8 @@ NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
 }
 
 /*
- * Take a frame off the buffer if it is complete.  A control frame may come
- * between those of a message, and is delivered by itself.
+ * Take a complete frame off the buffer.  A control frame may come between the
+ * frames of a message, and is delivered separately.
  */
 static const char *
 TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr, Ns_DString *messagePtr,
@@ -463,8 +466,8 @@ TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr, Ns_DString *messagePtr,
 }
 
 /*
- * Clients mask their frames and servers do not (RFC 6455, section 5.1); the
- * first frame of a message, and it alone, says what that is.
+ * Clients mask their frames and servers do not (RFC 6455, section 5.1).  Only
+ * the first frame of a message gives the type of the message.
  */
 static bool
 IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr)
@@ -483,7 +486,8 @@ IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr)
 /* ---- Callbacks. ---- */
 
 /*
- * From within its own script it takes effect when that has ended.
+ * If called from the channel's own script, it takes effect when the script has
+ * ended.
  */
 Ns_ReturnCode
 NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr)
@@ -504,8 +508,8 @@ NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr)
 }
 
 /*
- * A callback that is armed already is replaced, and its reference stays.  Who
- * closes the channel meanwhile leaves it to us to take the callback back.
+ * An armed callback is replaced and its reference stays.  If a thread closes
+ * the channel meanwhile, it leaves it to us to cancel the callback.
  */
 static Ns_ReturnCode
 Arm(NsChan *chanPtr)
@@ -543,7 +547,8 @@ Arm(NsChan *chanPtr)
 }
 
 /*
- * In the thread -socks-.  It is not called again unless it is armed again.
+ * Runs in the thread -socks-.  The callback must be armed again to be called
+ * again.
  */
 static int
 RunCallback(NS_SOCKET sock, void *arg, int why)
@@ -586,7 +591,8 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
 }
 
 /*
- * Have the thread -socks- forget the channel, whatever it is told before.
+ * Have the thread -socks- forget the channel, after whatever it was told
+ * before.
  */
 static void
 Cancel(NsChan *chanPtr)
@@ -617,7 +623,7 @@ ForgetCallback(NS_SOCKET sock, void *arg, int why)
 }
 
 /*
- * 0 to close the channel, 1 to go on, 2 to wait for another callback.
+ * Returns 0: close the channel; 1: continue; 2: wait for another callback.
  */
 static int
 RunScript(const NsChan *chanPtr, const char *script, int why)

@@ -3,8 +3,8 @@
  *
  *      ns_connchan: connections that scripts have taken over as channels.
  *
- *      An entry goes when its channel is closed, by whatever thread has it
- *      then.
+ *      An entry is removed when its channel is closed, no matter which thread
+ *      has the channel then.
  */
 
 #include "tcl/connchan_cmd.h"
@@ -31,7 +31,7 @@ typedef struct ConnChan {
     char     *peer;
     char     *clientData;
     char     *thread;
-    Ns_Time   start; /* When the request came. */
+    Ns_Time   start; /* When the request arrived. */
 
     struct ConnChan *nextPtr; /* Guarded by lock. */
     struct ConnChan *prevPtr;
@@ -131,8 +131,8 @@ Forget(ClientData clientData)
 }
 
 /*
- * ns_connchan list ?-server server?: as NsChanList, and those of `ns_conn
- * channel`, of which the server does not know what they send.
+ * ns_connchan list ?-server server?: lists as NsChanList does, and also the
+ * channels of `ns_conn channel`, whose traffic the server does not see.
  */
 static int
 ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -183,7 +183,7 @@ AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr)
 /* ---- Channels by name. ---- */
 
 /*
- * ns_connchan detach: the connection of the request goes on without it.
+ * ns_connchan detach: the channel takes the connection away from the request.
  */
 static int
 DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -359,7 +359,7 @@ OpenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * The request line; a fragment is not sent.
+ * Append the request line; a fragment is not sent.
  */
 static void
 AppendTarget(Ns_DString *dsPtr, const char *method, const char *version,
@@ -609,7 +609,7 @@ ExistsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * The words `?-server s? channel`.
+ * Parse the words `?-server s? channel`.
  */
 static int
 TakeChan(NsInterp *itPtr, int objc, Tcl_Obj *const *objv, NsChan **chanPtrPtr)

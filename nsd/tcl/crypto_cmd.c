@@ -21,18 +21,18 @@
 #include <fcntl.h>
 
 #define ASSOC_KEY  "nsd:crypto"
-#define MAX_NUMBER 72 /* Bytes of a number of the largest curve. */
+#define MAX_NUMBER 72 /* Bytes of r or s on the largest curve. */
 
 /*
- * A digest that a script computes in pieces.
+ * A digest that a script computes piece by piece.
  */
 typedef struct Context {
-    EVP_MD_CTX  *mdPtr;  /* One of them */
+    EVP_MD_CTX  *mdPtr;  /* One of the two */
     EVP_MAC_CTX *macPtr; /* is NULL. */
 } Context;
 
 /*
- * Those of an interpreter.
+ * The contexts of an interpreter.
  */
 typedef struct Contexts {
     Tcl_HashTable byName;
@@ -44,7 +44,7 @@ typedef enum { KIND_MD, KIND_HMAC } Kind;
 static const char *const kindNames[] = {"md", "hmac"};
 
 /*
- * What the commands have in common.
+ * Arguments that the commands have in common.
  */
 typedef struct Words {
     int      isBinary;
@@ -202,8 +202,8 @@ Digest(Tcl_Interp *interp, const Words *wordsPtr)
 }
 
 /*
- * Sign the message with the key of -sign.  isRaw: the two numbers of an ECDSA
- * signature side by side, as JWS wants them.
+ * Sign the message with the key of -sign. isRaw: return the two numbers of an
+ * ECDSA signature side by side, as JWS requires.
  */
 static int
 Sign(Tcl_Interp *interp, const Words *wordsPtr, bool isRaw)
@@ -253,7 +253,7 @@ done:
 }
 
 /*
- * Some kinds of keys have their digest built in.
+ * Some types of keys have a built-in digest.
  */
 static const EVP_MD *
 DigestForKey(const EVP_PKEY *keyPtr, const EVP_MD *mdPtr)
@@ -287,7 +287,7 @@ ReturnRaw(Tcl_Interp *interp, const EVP_PKEY *keyPtr, const unsigned char *der,
 }
 
 /*
- * 1 or 0; a signature of the wrong form is a wrong one.
+ * Returns 1 or 0; a malformed signature counts as wrong.
  */
 static int
 Verify(Tcl_Interp *interp, const Words *wordsPtr)
@@ -469,7 +469,7 @@ Hmac(Tcl_Interp *interp, const Words *wordsPtr)
 }
 
 /*
- * NULL: a message is left.  A digest without a length of its own cannot serve.
+ * NULL: a message is in interp.  A digest of variable length cannot be used.
  */
 static EVP_MAC_CTX *
 NewMac(Tcl_Interp *interp, const Words *wordsPtr)
@@ -523,7 +523,7 @@ MdNew(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * NULL: there is no such digest; the message is left.
+ * NULL: there is no such digest; a message is in interp.
  */
 static EVP_MD_CTX *
 NewMd(Tcl_Interp *interp, Tcl_Obj *digestObj)
@@ -632,8 +632,8 @@ Free(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * A name that no context of the interpreter had before, so that one of the past
- * is never taken for another.
+ * Use a name that no context of the interpreter had before, so that a stale
+ * name never refers to another context.
  */
 static int
 ReturnContext(NsInterp *itPtr, Kind kind, Context context)
@@ -717,7 +717,7 @@ Update(const Context *contextPtr, const void *bytes, size_t length)
 }
 
 /*
- * Of a copy, so that more can be added afterwards.
+ * Finish a copy, so that more can be added afterwards.
  */
 static int
 ReturnDigest(Tcl_Interp *interp, const Context *contextPtr, int form)
