@@ -1,12 +1,12 @@
 /*
  * nsdb.h --
  *
- *      Pools of database connections, for scripts and for C; and what a driver
+ *      Pools of database connections, for scripts and for C, and what a driver
  *      for a kind of database provides.  Link with -lnsdb.
  *
- *      A handle belongs to the thread that got it, until that puts it back.
- *      Each call of a driver for one handle comes from one thread at a time;
- *      calls for different handles come at the same time.  No lock is held.
+ *      A handle belongs to the thread that got it until that thread puts it
+ *      back.  A driver is called for one handle by one thread at a time, and
+ *      for different handles concurrently.  No lock is held during a call.
  */
 
 #ifndef NSDB_H
@@ -17,30 +17,31 @@
 typedef enum {
     NSDB_ERROR = -1,
     NSDB_OK = 0,
-    NS_DML = 1,      /* The statement gave no rows. */
-    NS_ROWS = 2,     /* It gave rows. */
+    NS_DML = 1,      /* The statement returned no rows. */
+    NS_ROWS = 2,     /* It returned rows. */
     NS_END_DATA = 4, /* There are no more rows. */
     NS_NO_DATA = 8
 } NsDb_ReturnCode;
 
 /*
- * Members are in the order that drivers of earlier versions were built for.
- * connection, context, statement and fetchingRows are the driver's, zero at
- * first.  Drivers fill row, write the exception, and may clear connected when
- * the connection is lost; the handle is opened again then when it is next got.
+ * The order of the members is that for which drivers of earlier versions were
+ * built.  connection, context, statement and fetchingRows belong to the driver
+ * and are zero at first.  Drivers fill row and write the exception.  They may
+ * clear connected when the connection is lost; the handle is then reopened when
+ * it is next got.
  */
 typedef struct Ns_DbHandle {
-    const char *driver; /* As it is configured. */
+    const char *driver; /* As configured. */
     const char *datasource;
-    const char *user; /* May be NULL, as password may. */
+    const char *user; /* May be NULL, and so may password. */
     const char *password;
     void       *connection;
     const char *poolname;
     bool        connected;
-    bool        verbose; /* Errors are to show the statement. */
+    bool        verbose; /* Errors show the statement. */
     Ns_Set     *row;
     char        cExceptionCode[6];
-    Ns_DString  dsExceptionMsg; /* Initialized, always. */
+    Ns_DString  dsExceptionMsg; /* Always initialized. */
     void       *context;
     void       *statement;
     bool        fetchingRows;
@@ -55,18 +56,18 @@ typedef enum {
     DbFn_DbType,       /* const char *(h): constant */
     DbFn_ServerInit,   /* int (server, "db", driver): once for each server */
     DbFn_OpenDb,       /* int (h): NS_OK; logs the reason otherwise */
-    DbFn_CloseDb,      /* int (h): only of an open one; any thread */
+    DbFn_CloseDb,      /* int (h): only if open; any thread */
     DbFn_DML,          /* int (h, sql): for drivers without Exec */
-    DbFn_Select,       /* Ns_Set *(h, sql): likewise; names into the row */
+    DbFn_Select,       /* Ns_Set *(h, sql): the same; names into the row */
     DbFn_GetRow,       /* int (h, set): NS_OK, NS_END_DATA, NS_ERROR */
     DbFn_Flush,        /* int (h): drop rows; harmless if there are none */
-    DbFn_Cancel,       /* int (h): likewise */
-    DbFn_GetTableInfo, /* No longer called, as the next two. */
+    DbFn_Cancel,       /* int (h): the same */
+    DbFn_GetTableInfo, /* No longer called, nor are the next two. */
     DbFn_TableList,
     DbFn_BestRowId,
     DbFn_Exec,         /* int (h, sql): NS_DML, NS_ROWS, NS_ERROR */
     DbFn_BindRow,      /* Ns_Set *(h): names into the emptied row */
-    DbFn_ResetHandle,  /* int (h): roll back, as new; else it is closed */
+    DbFn_ResetHandle,  /* int (h): roll back, reset; on failure it is closed */
     DbFn_SpStart,      /* int (h, name) */
     DbFn_SpSetParam,   /* int (h, "name type in|out value") */
     DbFn_SpExec,       /* int (h): NS_DML, NS_ROWS, NS_ERROR */
@@ -78,7 +79,7 @@ typedef enum {
 } Ns_DbProcId;
 
 /*
- * A table of them ends with the first procedure that is NULL.
+ * A table of procedures ends with the first one that is NULL.
  */
 typedef struct Ns_DbProc {
     Ns_DbProcId  id;
@@ -86,7 +87,7 @@ typedef struct Ns_DbProc {
 } Ns_DbProc;
 
 /*
- * Kept for sources that fill it.
+ * Kept for sources that fill it in.
  */
 typedef struct Ns_DbTableInfo {
     Ns_Set  *table;
@@ -96,22 +97,24 @@ typedef struct Ns_DbTableInfo {
 } Ns_DbTableInfo;
 
 /*
- * What a driver exports as Ns_DbDriverInit: called once, in the main thread
- * while the first server with a pool of it starts.  It registers its table.
+ * Exported by a driver as Ns_DbDriverInit.  Called once, in the main thread,
+ * when the first server with a pool of the driver starts.  It registers the
+ * driver's table.
  */
 typedef int NsDb_DriverInitProc(const char *driver, const char *configSection);
 
 NS_EXTERN NsDb_DriverInitProc Ns_DbDriverInit;
 
 /*
- * NS_ERROR, logged: no such driver is being loaded, or it is registered.
+ * NS_ERROR, logged: no driver with that name is being loaded, or it is
+ * registered already.
  */
 NS_EXTERN int Ns_DbRegisterDriver(const char *driver, const Ns_DbProc *procs);
 
 /*
- * The driver's procedures.  NS_ERROR or NULL: not connected, no such procedure,
- * or it failed, and then the exception of the handle may say why.  A statement
- * is counted, and logged as the pool is configured.
+ * Call the driver's procedures.  NS_ERROR or NULL: not connected, no such
+ * procedure, or it failed; in the last case the handle's exception may say why.
+ * A statement is counted, and logged as the pool is configured.
  */
 NS_EXTERN char   *Ns_DbDriverName(Ns_DbHandle *handle);
 NS_EXTERN char   *Ns_DbDriverDbType(Ns_DbHandle *handle);
@@ -138,8 +141,9 @@ NS_EXTERN Tcl_Obj *Ns_DbDriverVersionInfo(Ns_DbHandle *handle);
  */
 
 /*
- * NULL: no such pool; none configured; no pools.  A list is strings behind each
- * other, ended by an empty one.  All of it lives as long as the process.
+ * NULL: no such pool; none configured; no pools.  A list consists of
+ * consecutive strings and ends with an empty one.  The strings live as long as
+ * the process.
  */
 NS_EXTERN const char *Ns_DbPoolDescription(const char *pool);
 NS_EXTERN const char *Ns_DbPoolDefault(const char *server);
@@ -147,10 +151,10 @@ NS_EXTERN const char *Ns_DbPoolList(const char *server);
 NS_EXTERN bool        Ns_DbPoolAllowable(const char *server, const char *pool);
 
 /*
- * Get connected handles of a pool.  A thread that has handles of it gets no
- * more: all that it needs must be got by one call.  Threads are served in the
- * order in which they ask.  wait is how long to wait for them: NULL without
- * limit, nothing or less not at all.
+ * Get connected handles of a pool.  A thread that already has handles of the
+ * pool gets no more: it must get all that it needs with one call.  Threads are
+ * served in the order in which they ask.  wait is how long to wait: NULL is
+ * without limit, zero or less is not at all.
  *
  * NS_TIMEOUT, NS_ERROR, NULL: none was got; the log says why.
  */
@@ -164,21 +168,22 @@ NS_EXTERN int          Ns_DbPoolTimedGetMultipleHandles(Ns_DbHandle **handles,
                                                         const Ns_Time *wait);
 
 /*
- * Put a handle back, by the thread that got it.  Rows are dropped and an open
- * transaction is rolled back.  What a thread has at its end is put back then.
+ * Put a handle back, from the thread that got it.  Remaining rows are dropped
+ * and an open transaction is rolled back.  Handles that a thread still has when
+ * it ends are put back then.
  */
 NS_EXTERN void Ns_DbPoolPutHandle(Ns_DbHandle *handle);
 
 /*
- * Close the connections of the pool: free ones now, others when they are put
- * back.  NS_ERROR: no such pool.
+ * Close the pool's connections: free ones now, others when they are put back.
+ * NS_ERROR: no such pool.
  */
 NS_EXTERN int Ns_DbBouncePool(const char *pool);
 
 /*
- * For `ns_db stats` and `ns_db logminduration`: the result of interp (may be
- * NULL but for Stats), TCL_OK or TCL_ERROR.  The time got is the pool's and may
- * change while it is read.
+ * For `ns_db stats` and `ns_db logminduration`.  They set the result of interp,
+ * which may be NULL except for Stats, and return TCL_OK or TCL_ERROR.  The
+ * Ns_Time returned by Get is the pool's own and may change while it is read.
  */
 NS_EXTERN int      Ns_DbPoolStats(Tcl_Interp *interp);
 NS_EXTERN Tcl_Obj *Ns_DbListMinDurations(Tcl_Interp *interp,
@@ -189,7 +194,7 @@ NS_EXTERN int      Ns_DbSetMinDuration(Tcl_Interp *interp, const char *pool,
                                        const Ns_Time *timePtr);
 
 /*
- * Severity Debug(sql), at which statements are logged.
+ * Severity Debug(sql), with which statements are logged.
  */
 NS_EXTERN Ns_LogSeverity Ns_LogSqlDebug;
 
@@ -198,33 +203,33 @@ NS_EXTERN Ns_LogSeverity Ns_LogSqlDebug;
  */
 
 /*
- * The handle of a name in the interpreter.  TCL_ERROR: there is none; result.
+ * The handle with that name in the interpreter.  TCL_ERROR: there is none; see
+ * the result.
  */
 NS_EXTERN int Ns_TclDbGetHandle(Tcl_Interp *interp, const char *id,
                                 Ns_DbHandle **handlePtrPtr);
 
 /*
- * Append with quotes doubled, without any around it.
+ * Append the string with its quotes doubled, but without enclosing quotes.
  */
 NS_EXTERN void Ns_DbQuoteValue(Ns_DString *dsPtr, const char *string);
 
 /*
  * The only row of a query, as a new set that the caller frees.  NULL: failed,
- * see the exception.  0or1Row says how many there were; the set of none has no
- * values.
+ * see the exception.  0or1Row reports how many rows there were; without a row,
+ * the set has no values.
  */
 NS_EXTERN Ns_Set *Ns_Db0or1Row(Ns_DbHandle *handle, const char *sql,
                                int *nRowsPtr);
 NS_EXTERN Ns_Set *Ns_Db1Row(Ns_DbHandle *handle, const char *sql);
 
 /*
- * Run the statements of a file, which end with semicolons, up to the first that
- * fails.
+ * Run the statements of a file, which end with semicolons, until one fails.
  */
 NS_EXTERN int Ns_DbInterpretSqlFile(Ns_DbHandle *handle, const char *file);
 
 /*
- * Of the code, 5 bytes are kept.
+ * Only 5 bytes of the code are kept.
  */
 NS_EXTERN void Ns_DbSetException(Ns_DbHandle *handle, const char *code,
                                  const char *message);
@@ -232,20 +237,21 @@ NS_EXTERN void Ns_DbSetException(Ns_DbHandle *handle, const char *code,
 /*
  * ------------------------------------------- Statements with bind variables
  *
- * New in this server; a driver has a command for them by passing it on:
+ * New in this server.  A driver implements a command for them by calling
+ * Ns_TclDbBindCmd:
  *
  *      NAME dml|exec|select|1row|0or1row|rows dbId ?-bind setId? sql
  */
 
 /*
- * The value of a variable, for length bytes of its name, valid until the next
- * call; NULL, and an exception, if there is none.
+ * The value of a variable, given length bytes of its name; valid until the next
+ * call.  NULL, with an exception: there is none.
  */
 typedef const char *Ns_DbValueProc(void *arg, const char *name, size_t length);
 
 /*
- * Run a statement, through Ns_DbExec, with values for its variables: what that
- * returns.  An empty value is NULL in SQL.
+ * Run a statement, through Ns_DbExec, with values for its variables, and return
+ * the result of that.  An empty value is NULL in SQL.
  */
 typedef int Ns_DbBindExecProc(Ns_DbHandle *handle, const char *sql,
                               Ns_DbValueProc *valueProc, void *arg);
@@ -254,8 +260,9 @@ NS_EXTERN int Ns_TclDbBindCmd(Tcl_Interp *interp, int objc,
                               Tcl_Obj *const *objv, Ns_DbBindExecProc *proc);
 
 /*
- * The next variable `:name` at or behind sql, which is not within quotes or a
- * comment: where its colon is, and the length of its name.  NULL: none.
+ * Find the next variable `:name` at or after sql that is not in quotes or in a
+ * comment.  Returns the position of its colon, and the length of its name.
+ * NULL: none.
  */
 NS_EXTERN const char *Ns_DbNextVariable(const char *sql, size_t *lengthPtr);
 

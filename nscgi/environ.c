@@ -22,7 +22,7 @@ CgiEnvironment(const Script *scriptPtr)
     Ns_Set     *env = Ns_SetCreate("cgi");
     const char *path = getenv("PATH");
 
-    /* Who comes first wins. */
+    /* The first value of a name is kept. */
     Merge(env, scriptPtr->interpEnvironment);
     Merge(env, scriptPtr->cgiPtr->environment);
     if (scriptPtr->cgiPtr->isServerEnvironment) {
@@ -73,12 +73,15 @@ MergeServer(Ns_Set *env)
         }
     }
     Ns_DStringFree(&ds);
-    /* From whoever started the server, but it looks like a client's. */
+    /*
+     * Inherited from the server's environment, but it looks like a client's
+     * header.
+     */
     Ns_SetDeleteKey(env, "HTTP_PROXY");
 }
 
 /*
- * From the location, which no Host field can change.
+ * Taken from the location, which a Host field cannot change.
  */
 static void
 PutServer(const Script *scriptPtr, Ns_Set *env)
@@ -118,7 +121,7 @@ PutClient(const Script *scriptPtr, Ns_Set *env)
     bool        isKnown;
     Ns_DString  ds;
 
-    /* What the client says counts if somebody has looked at the password. */
+    /* The client's claim counts only if the password was checked. */
     isKnown = user != NULL && *user != '\0' && password != NULL
         && Ns_AuthorizeUser(user, password) == NS_OK;
     Put(env, "AUTH_TYPE", isKnown ? "Basic" : "");
@@ -185,7 +188,7 @@ LineTarget(const Ns_Request *requestPtr, Ns_DString *dsPtr)
 }
 
 /*
- * HTTP_NAME for each field; values of one name are joined.
+ * Set HTTP_NAME for each field; values with the same name are joined.
  */
 static void
 PutHeaders(const Script *scriptPtr, Ns_Set *env)
@@ -224,9 +227,9 @@ PutHeaders(const Script *scriptPtr, Ns_Set *env)
 }
 
 /*
- * HTTP_PROXY is a variable that libraries believe; passwords are not the
- * script's business; the other two have variables of their own.  In a name of
- * other characters two fields could look alike.
+ * HTTP_PROXY is a variable that libraries trust, passwords are not for scripts,
+ * and the other two have their own variables.  With other characters in their
+ * names, two fields could become the same variable.
  */
 static bool
 IsPassedOn(const char *field)

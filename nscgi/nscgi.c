@@ -1,7 +1,7 @@
 /*
  * nscgi.c --
  *
- *      CGI/1.1 (RFC 3875): requests that programs answer.
+ *      CGI/1.1 (RFC 3875): requests that are answered by programs.
  */
 
 #include "nscgi.h"
@@ -238,7 +238,7 @@ Answer(Script *scriptPtr)
 }
 
 /*
- * The file, its URL, and the rest of the URL.
+ * Find the file, its URL, and the rest of the URL.
  */
 static bool
 FindScript(Script *scriptPtr)
@@ -447,7 +447,7 @@ Start(Script *scriptPtr)
 }
 
 /*
- * The whole body, from its beginning; the caller closes it.
+ * The whole body, positioned at its start; the caller closes it.
  */
 static int
 OpenBody(Ns_Conn *conn)
@@ -460,7 +460,7 @@ OpenBody(Ns_Conn *conn)
         return open(DEVNULL, O_RDONLY | O_CLOEXEC);
     }
     if (Ns_ConnContent(conn) == NULL) {
-        /* A description of its own: the script may move in it. */
+        /* Open it anew, so that the script can change the position. */
         snprintf(path, sizeof(path), "/proc/self/fd/%d",
                  Ns_ConnContentFd(conn));
         return open(path, O_RDONLY | O_CLOEXEC);
@@ -503,7 +503,7 @@ WriteAll(int fd, const char *bytes, size_t length)
 }
 
 /*
- * Interpreter, script, and the words of a query that is no form.
+ * Interpreter, script, and the words of a query that is not a form.
  */
 static char **
 Arguments(const Script *scriptPtr, Ns_DString *dsPtr)
@@ -521,8 +521,8 @@ Arguments(const Script *scriptPtr, Ns_DString *dsPtr)
 }
 
 /*
- * All or nothing: a word that looks like an option, or that would be cut, is
- * not what the program expects.
+ * All words or none: the program does not expect a word that looks like an
+ * option or that would be truncated.
  */
 static void
 AppendQuery(const char *query, Ns_DString *dsPtr)
@@ -554,7 +554,7 @@ AppendQuery(const char *query, Ns_DString *dsPtr)
 }
 
 /*
- * -1: the system has no such thing, or no descriptor.
+ * -1: the system does not support it, or has no descriptor.
  */
 static int
 OpenPidFd(pid_t pid)

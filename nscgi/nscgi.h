@@ -1,8 +1,8 @@
 /*
  * nscgi.h --
  *
- *      CGI programs, inside the module: what a configuration says, a request on
- *      its way, the environment of a script, and processes.
+ *      CGI programs, inside the module: configuration, requests, the
+ *      environment of scripts, and processes.
  */
 
 #ifndef NSCGI_H
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 /*
- * A module of a server.  Constant after the start, but for what the lock
+ * A module of a server.  Constant after the start, except for what the lock
  * guards.
  */
 typedef struct Cgi {
@@ -33,10 +33,11 @@ typedef struct Cgi {
 
     Ns_Mutex        lock; /* Guards the rest. */
     Ns_Cond         changed;
-    int             nRunning; /* Of those that count against the limit. */
-    struct Process *firstPtr; /* What the reaper has; its own but for adding. */
-    struct Process *firstAlivePtr; /* All that are not collected. */
-    bool            isReaping;     /* Its thread runs. */
+    int             nRunning;      /* Those that count against the limit. */
+    struct Process *firstPtr;      /* Processes of the reaper.  Only it removes
+                                    * any. */
+    struct Process *firstAlivePtr; /* All that are not collected yet. */
+    bool            isReaping;     /* The reaper's thread runs. */
     int             wakeFds[2];    /* A pipe. */
 } Cgi;
 
@@ -46,7 +47,7 @@ typedef struct Cgi {
 typedef struct Map {
     Cgi  *cgiPtr;
     char *url;
-    char *path; /* NULL: the page. */
+    char *path; /* NULL: use the page. */
     bool  hasWildcard;
     int   nSegments; /* Of the URL. */
 } Map;
@@ -61,18 +62,20 @@ typedef struct Errors {
 } Errors;
 
 /*
- * A running script.  The connection thread has it first, then the reaper.
+ * A running script.  It belongs to the connection thread first, then to the
+ * reaper.
  */
 typedef struct Process {
     struct Process *nextPtr;
     Cgi            *cgiPtr;
     char           *name;
     pid_t           pid;
-    int             pidFd; /* Readable when it has ended. */
+    int             pidFd; /* Readable when the process has ended. */
     Errors          errors;
 
     /* Guarded by the lock of the module. */
-    int64_t         killMs; /* When SIGKILL follows SIGTERM; 0: not ended. */
+    int64_t killMs; /* When to send SIGKILL after SIGTERM; 0: no SIGTERM
+                     * was sent. */
     struct Process *nextAlivePtr;
     struct Process *prevAlivePtr;
 } Process;
@@ -84,18 +87,18 @@ typedef struct Script {
     const Map  *mapPtr;
     Cgi        *cgiPtr;
     Ns_Conn    *conn;
-    Ns_DString  file;     /* The program's file. */
+    Ns_DString  file;     /* Path of the program's file. */
     Ns_DString  name;     /* SCRIPT_NAME. */
     Ns_DString  pathInfo; /* Decoded. */
     const char *program;  /* Interpreter; NULL: the file itself. */
-    char       *interp;   /* What program points into. */
+    char       *interp;   /* Holds the text of program. */
     Ns_Set     *interpEnvironment;
     Process    *processPtr;
     int         outFd;
 } Script;
 
 /*
- * Milliseconds on a clock that nobody sets.
+ * Milliseconds on a monotonic clock.
  */
 int64_t CgiNowMs(void);
 
@@ -105,31 +108,32 @@ int64_t CgiNowMs(void);
 Ns_Set *CgiEnvironment(const Script *scriptPtr);
 
 /*
- * Pass on what the script writes.  The result of the handler.
+ * Pass on what the script writes.  Returns the result of the handler.
  */
 int CgiRelay(Script *scriptPtr);
 
 /*
- * Read once, however much there is, and log the lines; at the end of the data
- * also what has no end, and close.  False: closed.
+ * Read once, no matter how much there is, and log the lines.  At the end of the
+ * data, also log an unfinished line, and close.  False: closed.
  */
 bool CgiErrorsRead(Errors *errorsPtr, const char *name);
 
 /*
- * Take one of the places that the limit allows; false: none within maxwait.
- * The process gives it back when it is gone.
+ * Take one of the places that the limit allows.  False: none was free within
+ * maxwait.  The place is given back when the process is gone.
  */
 bool CgiEnter(Cgi *cgiPtr);
 void CgiLeave(Cgi *cgiPtr);
 
 /*
- * From now on a stop of the server ends the process, whoever has it.
+ * From now on a stop of the server ends the process, no matter which thread
+ * owns it.
  */
 void CgiWatch(Process *processPtr);
 
 /*
- * The reaper takes a process: with isUnwanted it is ended, in any case
- * collected.
+ * Hand a process to the reaper, which collects it.  isUnwanted: it also ends
+ * it.
  */
 void CgiReap(Process *processPtr, bool isUnwanted);
 

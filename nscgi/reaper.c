@@ -2,14 +2,15 @@
  * reaper.c --
  *
  *      The end of scripts: a thread collects the processes that connection
- *      threads have done with, ends those that nobody wants, and logs what they
- *      still write to their standard error.  It ends when none is left.
+ *      threads have finished with, ends those that are no longer wanted, and
+ *      logs what they still write to their standard error.  It exits when no
+ *      process is left.
  */
 
 #include "nscgi.h"
 
 #define GRACE_MS 2000
-/* Of what an ended script has left in the pipe of its standard error. */
+/* For what an ended script has left in the pipe of its standard error. */
 #define MAX_LAST_READS 1000
 
 static void          StartLocked(Cgi *cgiPtr);
@@ -76,7 +77,7 @@ CgiWatch(Process *processPtr)
     }
     cgiPtr->firstAlivePtr = processPtr;
     if (cgiPtr->isStopping) {
-        /* The stop came between, and does not look again. */
+        /* The server was stopped before this, and does not look again. */
         KillLocked(processPtr);
     }
     Ns_MutexUnlock(&cgiPtr->lock);
@@ -92,7 +93,7 @@ CgiReap(Process *processPtr, bool isUnwanted)
     if (isUnwanted) {
         TerminateLocked(processPtr);
     } else {
-        /* As most have. */
+        /* Most have ended by now. */
         hasEnded = HasEndedLocked(processPtr);
     }
     if (!hasEnded) {
@@ -160,7 +161,7 @@ Reap(void *arg)
 }
 
 /*
- * What to wait for.  Nobody else takes processes off the list.
+ * Prepare what to wait for.  No other thread removes processes from the list.
  */
 static int
 Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs)
@@ -178,7 +179,7 @@ Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs)
             timeoutMs = timeoutMs < 0 ? leftMs : MIN(timeoutMs, leftMs);
         }
         if (p->pidFd < 0) {
-            /* A system that cannot tell: look. */
+            /* The system has no process descriptors: poll. */
             timeoutMs = timeoutMs < 0 ? 50 : MIN(timeoutMs, 50);
         }
     }
@@ -186,7 +187,7 @@ Prepare(Cgi *cgiPtr, struct pollfd *pfds, int64_t nowMs)
 }
 
 /*
- * Take off the list who has ended.
+ * Remove processes that have ended from the list.
  */
 static void
 Collect(Cgi *cgiPtr)
@@ -225,8 +226,9 @@ Collect(Cgi *cgiPtr)
 }
 
 /*
- * Collect it if it has.  What an unwanted one has left in its group ends with
- * it; until it is collected, the group's number is nobody else's.
+ * Collect the process if it has ended.  What remains of an unwanted process's
+ * group is killed with it; until the process is collected, the number of the
+ * group is not reused.
  */
 static bool
 HasEndedLocked(Process *processPtr)
@@ -280,7 +282,7 @@ Free(Process *processPtr)
 {
     Errors *errorsPtr = &processPtr->errors;
 
-    /* A grandchild may have it open for ever, and never stop to write. */
+    /* A grandchild may keep it open for ever and never stop writing. */
     for (int i = 0; i < MAX_LAST_READS && errorsPtr->fd >= 0; i++) {
         struct pollfd pfd = {.fd = errorsPtr->fd, .events = POLLIN};
 
@@ -301,8 +303,9 @@ Free(Process *processPtr)
 }
 
 /*
- * First: end all.  Then: wait for them.  A request that outlasts the stop has
- * its thread no more, perhaps, when no time is left.
+ * First call: end all processes.  Second call: wait for them, and kill the rest
+ * when no time is left, because a request that outlasts the stop may never end
+ * its script.
  */
 void
 CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
@@ -319,7 +322,9 @@ CgiReaperStop(NS_API_CONST Ns_Time *toPtr, void *arg)
         (void) !ns_write(cgiPtr->wakeFds[1], "", 1);
     }
     Ns_CondBroadcast(&cgiPtr->changed);
-    /* Those of connection threads come as soon as these see it. */
+    /*
+     * Processes of connection threads follow as soon as those threads notice.
+     */
     while (toPtr != NULL && cgiPtr->nRunning > 0 && status == NS_OK) {
         status = Ns_CondTimedWait(&cgiPtr->changed, &cgiPtr->lock,
                                   (Ns_Time *) toPtr);
@@ -358,7 +363,8 @@ CgiErrorsRead(Errors *errorsPtr, const char *name)
 }
 
 /*
- * isLast: also what has no end.  So is a line that fills the buffer.
+ * Log the complete lines; with isLast, also an unfinished one.  A line that
+ * fills the buffer counts as complete.
  */
 static void
 LogLines(Errors *errorsPtr, const char *name, bool isLast)

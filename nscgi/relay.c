@@ -1,35 +1,35 @@
 /*
  * relay.c --
  *
- *      What a script writes becomes the reply.
+ *      Turns what a script writes into the reply.
  *
- *      The connection thread waits for the script alone: no write of the reply
- *      waits for the client.  It leaves when the script closes its output, has
- *      ended, or says nothing for too long, and when the client has left.
+ *      The connection thread waits only for the script: no write of the reply
+ *      waits for the client.  It stops when the script closes its output, has
+ *      ended, or is silent for too long, and when the client has left.
  */
 
 #include "nscgi.h"
 
 #define MAX_HEAD 65536
-/* After the end of a script, a child of it may hold the output open. */
+/* A child may keep the output open after the script has ended. */
 #define LINGER_MS 1000
-/* How long a stop of the server may go unnoticed. */
+/* How long it may take to notice that the server stops. */
 #define LOOK_MS 500
 
 typedef enum {
     ENDED, /* No more output. */
     TIMED_OUT,
     STOPPED, /* The server stops. */
-    LEFT,    /* The client has. */
+    LEFT,    /* The client has left. */
     INVALID
 } Outcome;
 
 typedef struct Relay {
     Script    *scriptPtr;
-    Ns_DString head;      /* What has come of it. */
-    bool       isRaw;     /* No header of ours: nph- */
+    Ns_DString head;      /* As far as received. */
+    bool       isRaw;     /* nph-: the script writes the header. */
     bool       isSending; /* The head is complete. */
-    int64_t    left;      /* Of the length that the script gave; -1: none. */
+    int64_t    left;      /* Of the length given by the script; -1: none. */
 } Relay;
 
 static Outcome Run(Relay *relayPtr);
@@ -143,7 +143,7 @@ HasClientLeft(int revents)
 }
 
 /*
- * Head first, then body.
+ * First the head, then the body.
  */
 static Outcome
 Take(Relay *relayPtr, char *bytes, size_t n)
@@ -170,7 +170,7 @@ Take(Relay *relayPtr, char *bytes, size_t n)
 }
 
 /*
- * With the empty line; -1: there is none yet.
+ * Includes the empty line; -1: incomplete.
  */
 static int
 HeadBytes(const Ns_DString *dsPtr)
@@ -203,7 +203,7 @@ SendHead(Relay *relayPtr)
         Ns_DStringTrunc(&line, 0);
         Ns_DStringNAppend(&line, next, (int) length);
         next += length + (next[length] != '\0');
-        /* A line that begins with a blank belongs to the one before. */
+        /* A line that begins with a blank continues the one before. */
         while (length > 0 && (*next == ' ' || *next == '\t')) {
             length = strcspn(next, "\n");
             Ns_DStringTrunc(&line, (int) strlen(Ns_StrTrimRight(line.string)));
@@ -291,7 +291,7 @@ IsToken(const char *text)
 }
 
 /*
- * Those that are between the server and its client.
+ * Fields that concern only the connection between server and client.
  */
 static bool
 IsConnectionField(const char *name)
@@ -362,7 +362,7 @@ Finish(Relay *relayPtr, Outcome outcome)
     case LEFT:
         break;
     }
-    /* What is sent cannot be taken back, and must not look complete. */
+    /* What was sent cannot be taken back, and must not look complete. */
     (void) shutdown(Ns_ConnSock(conn), SHUT_RDWR);
     return NS_ERROR;
 }

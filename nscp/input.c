@@ -1,10 +1,10 @@
 /*
  * input.c --
  *
- *      Lines from a client that may be telnet or nothing of the kind.
+ *      Lines from a client that may or may not be telnet.
  *
- *      Telnet puts codes (RFC 854) wherever it likes into what it sends, and
- *      nc none: so they are recognized anywhere, and never waited for.
+ *      Telnet puts codes (RFC 854) anywhere into what it sends, and nc sends
+ *      none.  So they are recognized anywhere and never waited for.
  */
 
 #include "nscp.h"
@@ -23,7 +23,7 @@ NscpInputLine(Input *inputPtr, Ns_DString *dsPtr, int maxBytes)
     bool isAfterCr = false;
     int  length = 0, c;
 
-    /* The end of a line is CR LF, LF, or what telnet makes of CR: CR NUL. */
+    /* A line ends with CR LF, LF, or CR NUL, which telnet sends for CR. */
     while ((c = NextChar(inputPtr)) >= 0) {
         char byte = (char) c;
 
@@ -47,7 +47,7 @@ NscpInputLine(Input *inputPtr, Ns_DString *dsPtr, int maxBytes)
 }
 
 /*
- * -1: the end.
+ * -1: end of input.
  */
 static int
 NextChar(Input *inputPtr)
@@ -65,7 +65,7 @@ NextChar(Input *inputPtr)
         case WONT:
         case DO:
         case DONT:
-            /* The answer to what the password prompt asked for. */
+            /* The answer to the request made by the password prompt. */
             if (NextByte(inputPtr) < 0) {
                 return -1;
             }

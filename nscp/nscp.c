@@ -4,8 +4,7 @@
  *      The control port: a Tcl shell inside the running server, for telnet or
  *      nc.
  *
- *      A thread of the port accepts clients, and gives each a thread of its
- *      own.
+ *      One thread of the port accepts clients; each client gets its own thread.
  */
 
 #include "nscp.h"
@@ -13,8 +12,10 @@
 #include <stdatomic.h>
 
 #define MAX_LOGGING_IN 10
-/* How long a client may take nothing, and how long accepting pauses when there
- * are no descriptors. */
+/*
+ * How long a client may accept no data, and how long accepting pauses when
+ * there are no descriptors.
+ */
 #define SEND_SECONDS 30
 #define PAUSE_MS     1000
 
@@ -70,7 +71,7 @@ Ns_ModuleInit(const char *server, const char *module)
 }
 
 /*
- * Of a module that is loaded for all servers: the last one.
+ * For a module that is loaded for all servers: the last server.
  */
 static const char *
 DefaultServer(void)
@@ -147,7 +148,7 @@ IsLoopback(const struct sockaddr *addressPtr)
 }
 
 /*
- * Not before the servers can run commands.
+ * Called when the servers can run commands.
  */
 static void
 StartListener(void *arg)
@@ -193,7 +194,7 @@ AcceptOne(Port *portPtr)
                || errno == ENOMEM) {
         struct pollfd stop = {.fd = portPtr->wakeFds[0], .events = POLLIN};
 
-        /* The client waits in the backlog. */
+        /* The client waits in the listen backlog. */
         Ns_Log(Warning, "nscp[%s]: could not accept a client, trying again: %s",
                portPtr->server, strerror(errno));
         (void) ns_poll(&stop, 1, PAUSE_MS);
@@ -305,7 +306,7 @@ EndThread(Port *portPtr)
 }
 
 /*
- * First: wake all.  Then: wait for them.
+ * First call: wake all threads.  Second call: wait for them.
  */
 static void
 Stop(NS_API_CONST Ns_Time *toPtr, void *arg)
@@ -336,7 +337,7 @@ Stop(NS_API_CONST Ns_Time *toPtr, void *arg)
 }
 
 /*
- * A server's own port goes before the one of the process.
+ * A server's own port takes precedence over that of the process.
  */
 static int
 AddCommand(Tcl_Interp *interp, void *arg)

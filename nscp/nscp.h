@@ -14,46 +14,47 @@
  */
 typedef struct Port {
     /* Constant after creation. */
-    const char *server;   /* Whose interpreters sessions have. */
-    bool        isShared; /* Of all servers. */
+    const char *server;   /* Sessions use its interpreters. */
+    bool        isShared; /* One port for all servers. */
     char       *address;  /* As configured. */
     int         number;
     bool        isPasswordShown;
     bool        isLoggingCommands;
     bool        isEmptyUserAllowed; /* From a loopback address. */
-    bool        isAuthAsked;        /* Whether the server knows the user. */
-    Ns_Time     loginTime;
-    Ns_Set     *users; /* Names and hashes. */
-    NS_SOCKET   sock;
-    int         wakeFds[2]; /* A pipe; closed at the writing end: stop. */
+    bool        isAuthAsked;        /* Ask the server whether it knows the
+                                     * user. */
+    Ns_Time   loginTime;
+    Ns_Set   *users; /* Names and hashes. */
+    NS_SOCKET sock;
+    int       wakeFds[2]; /* A pipe; its write end is closed to stop. */
 
     Ns_Mutex        lock; /* Guards the rest. */
     Ns_Cond         ended;
     struct Session *firstPtr;
-    int             nThreads;   /* Of sessions and of the listener. */
-    int             nLoggingIn; /* Sessions before their login. */
-    bool            isRefusing; /* The Warning was logged. */
+    int             nThreads;   /* Sessions and the listener. */
+    int             nLoggingIn; /* Sessions that have not logged in. */
+    bool            isRefusing; /* The warning was logged. */
     bool            isStopping;
 } Port;
 
 /*
- * What has been received.  Telnet's codes are taken out wherever they stand.
+ * Received data.  Telnet codes are removed wherever they occur.
  */
 typedef struct Input {
     NS_SOCKET     sock;
-    int64_t       deadlineMs; /* On the clock of NscpNowMs; 0: none. */
+    int64_t       deadlineMs; /* As NscpNowMs; 0: none. */
     int           n;
     int           next;
     unsigned char bytes[4096];
 } Input;
 
 /*
- * A client.  Belongs to its thread, but for what the port's lock guards.
+ * A client.  Belongs to its thread, except for what the port's lock guards.
  */
 typedef struct Session {
     Port           *portPtr;
     struct Session *nextPtr; /* Guarded by the port's lock. */
-    struct Session *prevPtr; /* Likewise. */
+    struct Session *prevPtr; /* Guarded by the port's lock. */
     NS_SOCKET       sock;
     unsigned        id;
     char           *user;    /* NULL before the login. */
@@ -64,37 +65,38 @@ typedef struct Session {
 } Session;
 
 /*
- * Read the entries `user` of a section; each says in the log what came of it.
+ * Read the entries `user` of a section; the log says for each whether it is
+ * valid.
  */
 Ns_Set *NscpUsersRead(const char *server, const char *section);
 
 /*
- * Whether a user may log in with a password.  Takes as long for a user who does
- * not exist.
+ * Whether a user may log in with a password.  Takes the same time if the user
+ * does not exist.
  */
 bool NscpUsersAllow(const Port *portPtr, const char *user,
                     const char *password);
 
 /*
- * Ns_ThreadProc of a session: from the login to its end.
+ * Ns_ThreadProc of a session, from the login to its end.
  */
 void NscpSessionRun(void *arg);
 
 /*
- * The port takes a session off its lists and closes its socket; the login is
- * over.
+ * Remove: take a session off the port's list and close its socket.  LoggedIn:
+ * the session's login is complete.
  */
 void NscpPortRemove(Session *sessionPtr, bool isLoggingIn);
 void NscpPortLoggedIn(Session *sessionPtr);
 
 /*
- * Append the next line without its end.  False: end of input, time is up, or
- * the line is longer than maxBytes.
+ * Append the next line without its end.  False: end of input, timeout, or the
+ * line is longer than maxBytes.
  */
 bool NscpInputLine(Input *inputPtr, Ns_DString *dsPtr, int maxBytes);
 
 /*
- * Milliseconds on a clock that nobody sets.
+ * Milliseconds on a monotonic clock.
  */
 int64_t NscpNowMs(void);
 

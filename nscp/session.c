@@ -1,8 +1,8 @@
 /*
  * session.c --
  *
- *      A session at a control port: login, then commands for an interpreter of
- *      its own thread.
+ *      A session at a control port: login, then commands for the interpreter of
+ *      its thread.
  */
 
 #include "nscp.h"
@@ -64,7 +64,7 @@ Login(Session *sessionPtr)
         } else if (AskPassword(sessionPtr, &password)) {
             isAllowed = NscpUsersAllow(portPtr, user.string, password.string);
             if (!isAllowed) {
-                /* Only this client waits, and cannot guess quickly. */
+                /* Delays only this client, which cannot guess quickly. */
                 (void) ns_poll(NULL, 0, PENALTY_MS);
                 Ns_Log(Warning, "nscp: login failed: '%s'", user.string);
                 (void) Send(sessionPtr, "Access denied!\r\n", -1);
@@ -84,8 +84,7 @@ Login(Session *sessionPtr)
 }
 
 /*
- * A telnet client does not show what is typed while the server says that it
- * does so itself.
+ * While the server claims to echo, a telnet client does not show what is typed.
  */
 static bool
 AskPassword(Session *sessionPtr, Ns_DString *passwordPtr)
@@ -113,7 +112,7 @@ Talk(Session *sessionPtr)
         (void) Send(sessionPtr, "no interpreter, see the log\r\n", -1);
         return;
     }
-    /* The interpreter ends with this thread. */
+    /* The interpreter is deleted with this thread. */
     (void) Tcl_CreateObjCommand(interp, "exit", ExitCmd, sessionPtr, NULL);
     Greet(sessionPtr);
     Ns_DStringInit(&command);
@@ -148,7 +147,8 @@ Greet(Session *sessionPtr)
 }
 
 /*
- * Lines until the command is complete; empty if there was only white space.
+ * Read lines until the command is complete.  The command is empty if there was
+ * only white space.
  */
 static bool
 ReadCommand(Session *sessionPtr, unsigned n, Ns_DString *dsPtr)
@@ -212,7 +212,7 @@ Evaluate(Session *sessionPtr, Tcl_Interp *interp, unsigned n,
 }
 
 /*
- * In place of the server's: it ends the session.
+ * Replaces the server's `exit`: it ends the session.
  */
 static int
 ExitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -238,7 +238,7 @@ SendUtf(Session *sessionPtr, const char *text, int length)
 }
 
 /*
- * The socket has a limit for the time in which a client takes nothing.
+ * A timeout on the socket limits how long a client may accept no data.
  */
 static bool
 Send(Session *sessionPtr, const char *text, int length)

@@ -1,14 +1,14 @@
 /*
  * users.c --
  *
- *      Who may log in at a control port.
+ *      The users of a control port and their passwords.
  */
 
 #include "nscp.h"
 
-/* crypt of "x", which examples on the web have. */
+/* crypt of "x", as in examples on the web. */
 #define SAMPLE_HASH "t2GqvvaiIUbF2"
-/* Has the cost of a real one. */
+/* Takes as long as a real hash. */
 #define NO_HASH "$6$nscp$"
 
 static void AddUser(Ns_Set *users, const char *server, const char *entry);
@@ -29,7 +29,7 @@ NscpUsersRead(const char *server, const char *section)
 }
 
 /*
- * NAME:HASH, and what /etc/passwd has behind them.
+ * NAME:HASH, maybe with more fields, as in /etc/passwd.
  */
 static void
 AddUser(Ns_Set *users, const char *server, const char *entry)
@@ -90,7 +90,7 @@ NscpUsersAllow(const Port *portPtr, const char *user, const char *password)
 }
 
 /*
- * In a time that does not tell where they differ.
+ * Compare in a time that does not reveal where the strings differ.
  */
 static bool
 IsSame(const char *a, const char *b)

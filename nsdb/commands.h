@@ -1,8 +1,8 @@
 /*
  * commands.h --
  *
- *      Commands of the module, by source: each function gives them to a new
- *      interpreter.
+ *      Commands of the module, by source file.  Each function adds them to a
+ *      new interpreter.
  */
 
 #ifndef NSDB_COMMANDS_H

@@ -32,12 +32,12 @@ static int  GetHandles(Tcl_Interp *interp, const char *pool, int n,
 static int  Single(Tcl_Interp *interp, Ns_DbHandle *handle, bool mayBeNone,
                    Tcl_Obj *const *objv);
 
-#define HANDLE 0x1u /* The first argument is one. */
-#define KEEP   0x2u /* Its exception stays. */
+#define HANDLE 0x1u /* The first argument is a handle. */
+#define KEEP   0x2u /* Keep its exception. */
 #define ANY    INT_MAX
 
 /*
- * Sorted.  Words behind the handle, at least and at most.
+ * Sorted.  The number of words after the handle, minimum and maximum.
  */
 static const struct {
     const char *name;
@@ -169,7 +169,7 @@ GetHandleCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
     if (!HasAccess(interp, pool)) {
         return TCL_ERROR;
     }
-    /* No time at all means no limit. */
+    /* A time of 0 means no limit. */
     if (timePtr != NULL && timePtr->sec == 0 && timePtr->usec == 0) {
         timePtr = NULL;
     }
@@ -185,7 +185,7 @@ GetHandles(Tcl_Interp *interp, const char *pool, int n, const Ns_Time *wait)
     bool          isFew = n <= 1000000;
 
     Ns_DStringInit(&reason);
-    /* So many that no pool has them: no room is needed to be refused. */
+    /* A number that no pool can have is refused without allocating for it. */
     handles = ns_calloc(isFew ? (size_t) n : 1u, sizeof(*handles));
     status = isFew ? DbPoolGet(handles, pool, n, wait, &reason) : NS_ERROR;
     Tcl_ResetResult(interp);
@@ -205,7 +205,7 @@ GetHandles(Tcl_Interp *interp, const char *pool, int n, const Ns_Time *wait)
 }
 
 /*
- * False, with a message: the server may not use the pool.
+ * False: the server may not use the pool; a message is in interp.
  */
 static bool
 HasAccess(Tcl_Interp *interp, const char *pool)
@@ -470,7 +470,7 @@ FileCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * The result of what has none.
+ * Finish a command that has no result.
  */
 static int
 Done(Tcl_Interp *interp, Ns_DbHandle *handle, int status, Tcl_Obj *const *objv)
@@ -565,7 +565,7 @@ InfoCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * NULL is nothing.
+ * NULL becomes the empty string.
  */
 static int
 Text(Tcl_Interp *interp, const char *text)
@@ -600,7 +600,7 @@ SetExceptionCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
 }
 
 /*
- * Deprecated: it switches the severity for the whole process.
+ * Deprecated: it changes the severity for the whole process.
  */
 static int
 VerboseCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,

@@ -2,7 +2,7 @@
  * nsdb.c --
  *
  *      The module: pools of database connections for the scripts of a server.
- *      What drivers share with it is in libnsdb.
+ *      The part shared with drivers is libnsdb.
  */
 
 #include "commands.h"

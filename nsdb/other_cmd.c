@@ -8,13 +8,13 @@
 #include "commands.h"
 
 /*
- * Where in a record of comma-separated values we are.
+ * The position in a record of comma-separated values.
  */
 typedef enum {
-    CSV_START,  /* Of a field. */
-    CSV_PLAIN,  /* Within one without quotes. */
-    CSV_QUOTED, /* Within quotes. */
-    CSV_BEHIND  /* Behind the closing one. */
+    CSV_START,  /* At the start of a field. */
+    CSV_PLAIN,  /* In a field without quotes. */
+    CSV_QUOTED, /* In quotes. */
+    CSV_BEHIND  /* After the closing quote. */
 } CsvState;
 
 typedef struct Csv {
@@ -22,7 +22,7 @@ typedef struct Csv {
     int         quote; /* A character; 0: none. */
     bool        isTrimmed;
     CsvState    state;
-    bool        wasQuoted; /* The field. */
+    bool        wasQuoted; /* The field had quotes. */
     Tcl_DString field;
     Tcl_Obj    *listObj;
 } Csv;
@@ -167,8 +167,8 @@ GetCsvObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * An open quote continues in the next line; at the end of the file the record
- * ends with what there is.
+ * A field with an open quote continues on the next line.  At the end of the
+ * file the record ends with what there is.
  */
 static int
 ReadRecord(Tcl_Interp *interp, Csv *csvPtr, Tcl_Channel channel,
@@ -241,7 +241,7 @@ TakeLine(Csv *csvPtr, const char *line, int length)
 }
 
 /*
- * Two quotes within quotes were taken before.
+ * A doubled quote in quotes has been handled by the caller.
  */
 static void
 TakeChar(Csv *csvPtr, int c, const char *bytes, int length)

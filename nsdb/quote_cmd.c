@@ -1,7 +1,7 @@
 /*
  * quote_cmd.c --
  *
- *      ns_dbquotevalue and ns_dbquotelist: values as they stand in SQL.
+ *      ns_dbquotevalue and ns_dbquotelist: values in the form that SQL needs.
  */
 
 #include "commands.h"
@@ -103,7 +103,7 @@ GetType(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
 }
 
 /*
- * Tcl writes a NUL character in two bytes, which no other text has.
+ * Tcl encodes a NUL character as two bytes that occur in no other text.
  */
 static int
 Quote(Tcl_Interp *interp, Ns_DString *dsPtr, Tcl_Obj *valueObj,

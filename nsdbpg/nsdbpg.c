@@ -3,10 +3,11 @@
  *
  *      Database driver for PostgreSQL.
  *
- *      A connection that the server has closed is opened again before the next
- *      statement, unless it was within a transaction: that is lost, and the
- *      script must not go on as if it were not.  A statement during which the
- *      connection broke is not repeated: it may have been executed.
+ *      If the server has closed a connection, it is reopened before the next
+ *      statement.  The exception is a connection inside a transaction: the
+ *      transaction is lost, and the script must not continue as if it were not.
+ *      A statement during which the connection broke is not repeated, because
+ *      it may have been executed.
  */
 
 #include "nsdb.h"
@@ -20,17 +21,17 @@ NS_EXPORT int Ns_ModuleVersion = 1;
 typedef struct Connection {
     PGconn   *pg;
     PGresult *resultPtr; /* Of the last statement; NULL: none. */
-    int       row;       /* The next one of it. */
+    int       row;       /* The next row of it. */
     int       rowCount;
-    bool      isInTransaction; /* As the server last said. */
+    bool      isInTransaction; /* According to the server. */
     bool      isListening;
-    bool      isEnding;         /* The server has said so. */
+    bool      isEnding;         /* The server has announced it. */
     int64_t   transactionStart; /* Microseconds. */
     char      status[32];       /* Command status of the last statement. */
 } Connection;
 
 /*
- * One for each name of a driver; constant once started.
+ * One for each driver name; constant once started.
  */
 typedef struct Config {
     struct Config *nextPtr;
@@ -42,7 +43,7 @@ typedef struct Config {
 static Config *firstPtr;
 
 /*
- * Its address says that a handle is ours.
+ * Identifies our handles by its address.
  */
 static const char name[] = NAME;
 
@@ -165,8 +166,8 @@ Open(Ns_DbHandle *handle)
 }
 
 /*
- * HOST:PORT:DBNAME, any part of which may be empty, or what libpq takes as a
- * connection string.
+ * HOST:PORT:DBNAME, any part of which may be empty, or a connection string for
+ * libpq.
  */
 static PGconn *
 Connect(const Ns_DbHandle *handle)
@@ -268,7 +269,7 @@ ConfigOf(const Ns_DbHandle *handle)
 }
 
 /*
- * A connection that ends says why, before it does.
+ * A server says why it ends a connection before it does.
  */
 static void
 TakeNotice(void *arg, const PGresult *resultPtr)
@@ -288,7 +289,7 @@ TakeNotice(void *arg, const PGresult *resultPtr)
 }
 
 /*
- * What a closed or broken connection shows without a statement.
+ * Detect, without a statement, that the connection was closed or broke.
  */
 static bool
 IsAlive(Connection *connPtr)
@@ -300,14 +301,14 @@ IsAlive(Connection *connPtr)
         if (PQconsumeInput(connPtr->pg) == 0) {
             return false;
         }
-        /* Looks into it. */
+        /* This parses the input. */
         (void) PQisBusy(connPtr->pg);
     }
     return PQstatus(connPtr->pg) == CONNECTION_OK && !connPtr->isEnding;
 }
 
 /*
- * Connect again; it is a new session.
+ * Connect again.  This is a new session.
  */
 static bool
 Revive(Ns_DbHandle *handle)
@@ -393,7 +394,10 @@ TakeResult(Ns_DbHandle *handle, PGresult *resultPtr)
     case PGRES_COPY_IN:
     case PGRES_COPY_OUT:
     case PGRES_COPY_BOTH:
-        /* The data would be the next statement: no way but a new connection. */
+        /*
+         * The data would be read as the next statement; only a new connection
+         * helps.
+         */
         PQclear(resultPtr);
         Ns_DbSetException(handle, "0A000",
                           "COPY from and to the client is not supported");
@@ -436,7 +440,7 @@ Fail(Ns_DbHandle *handle, const PGresult *resultPtr)
 }
 
 /*
- * The connection is gone, and the handle is of no use until it is got again.
+ * The connection is gone.  The handle is unusable until it is next got.
  */
 static void
 Lose(Ns_DbHandle *handle)
@@ -446,7 +450,7 @@ Lose(Ns_DbHandle *handle)
 }
 
 /*
- * The line of an ended transaction is like that of a statement.
+ * Log a finished transaction like a statement.
  */
 static void
 NoteTransaction(Ns_DbHandle *handle)
@@ -642,7 +646,7 @@ PgObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * Those that have come, after a wait for one at most.
+ * The notifications received so far, after waiting for at most one.
  */
 static Tcl_Obj *
 Notifications(Connection *connPtr, const Ns_Time *timePtr)
@@ -690,8 +694,8 @@ BindObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * Values stand in the text as literals, so they may be wherever one may be, as
- * in `interval :age`.
+ * Values are put into the text as literals, so they may be wherever a literal
+ * may be, as in `interval :age`.
  */
 static int
 ExecWithValues(Ns_DbHandle *handle, const char *sql, Ns_DbValueProc *valueProc,

@@ -3,8 +3,8 @@
  *
  *      Database driver for SQLite.
  *
- *      A connection keeps the statements it has prepared, those used last.  One
- *      of them may be running: its rows are fetched one by one.
+ *      A connection keeps the prepared statements that were used last.  One of
+ *      them may be running: its rows are fetched one at a time.
  */
 
 #include "nsdb.h"
@@ -17,7 +17,7 @@ NS_EXPORT int Ns_ModuleVersion = 1;
 
 typedef struct Statement {
     char         *sql;
-    sqlite3_stmt *stmt; /* NULL: the place is free. */
+    sqlite3_stmt *stmt; /* NULL: the entry is free. */
     uint64_t      usedAt;
 } Statement;
 
@@ -26,17 +26,17 @@ typedef struct Connection {
     Statement    *kept; /* As many as the driver keeps. */
     uint64_t      nUses;
     sqlite3_stmt *running; /* NULL: none. */
-    bool          isKept;  /* The running one is. */
-    bool          hasRow;  /* It has a row that was not fetched. */
+    bool          isKept;  /* The running one is a kept one. */
+    bool          hasRow;  /* Its next row is not fetched yet. */
     int           rowCount;
 
-    /* While a statement with variables is run. */
+    /* While a statement with variables runs. */
     Ns_DbValueProc *valueProc;
     void           *valueArg;
 } Connection;
 
 /*
- * One for each name of a driver; constant once started.
+ * One for each driver name; constant once started.
  */
 typedef struct Config {
     struct Config *nextPtr;
@@ -50,7 +50,7 @@ typedef struct Config {
 static Config *firstPtr;
 
 /*
- * Its address says that a handle is ours.
+ * Identifies our handles by its address.
  */
 static const char name[] = NAME;
 
@@ -149,8 +149,8 @@ Version(Ns_DbHandle *handle)
 /* ---- Connections ---- */
 
 /*
- * SQLite makes its locks when they are used; a connection has one thread at a
- * time, so it needs none.
+ * The connection needs none of SQLite's locks: it is used by one thread at a
+ * time.
  */
 static int
 Open(Ns_DbHandle *handle)
@@ -181,7 +181,7 @@ Open(Ns_DbHandle *handle)
 }
 
 /*
- * An empty value leaves it as it is.
+ * An empty value leaves the setting unchanged.
  */
 static int
 Pragma(Ns_DbHandle *handle, const char *key, const char *value)
@@ -246,7 +246,7 @@ Reset(Ns_DbHandle *handle)
 /* ---- Statements ---- */
 
 /*
- * Of several statements in one text, the rows of the last are the result.
+ * If a text has several statements, the result is the rows of the last one.
  */
 static int
 Exec(Ns_DbHandle *handle, const char *sql)
@@ -271,7 +271,7 @@ Run(Ns_DbHandle *handle, const char *sql, const char **tailPtr)
     sqlite3_stmt *stmt = Prepare(handle, sql, tailPtr);
 
     if (connPtr->running == NULL) {
-        /* A failure, or nothing but blanks and comments. */
+        /* It failed, or has only blanks and comments. */
         return stmt == NULL && sqlite3_errcode(connPtr->db) == SQLITE_OK
             ? NS_DML
             : Fail(handle);
@@ -284,7 +284,7 @@ Run(Ns_DbHandle *handle, const char *sql, const char **tailPtr)
 }
 
 /*
- * The statement is the running one then.
+ * The statement then is the running one.
  */
 static sqlite3_stmt *
 Prepare(Ns_DbHandle *handle, const char *sql, const char **tailPtr)
@@ -323,7 +323,7 @@ FindKept(Ns_DbHandle *handle, const char *sql)
 }
 
 /*
- * In the place of the one that was not used for the longest time.
+ * Replace the statement that was not used for the longest time.
  */
 static bool
 Keep(Ns_DbHandle *handle, const char *sql, sqlite3_stmt *stmt)
@@ -377,9 +377,10 @@ BindValues(Ns_DbHandle *handle, sqlite3_stmt *stmt)
 }
 
 /*
- * SQLite never takes the text '10' for the number 10 where a column does not
- * say which it is.  What looks like a number as SQLite writes one is bound as a
- * number: in a column of texts it becomes the same text.
+ * SQLite never equates the text '10' with the number 10 where a column does not
+ * say which one it is.  So a value that looks like a number, in the form in
+ * which SQLite writes it, is bound as a number.  In a text column it becomes
+ * the same text again.
  */
 static int
 BindValue(sqlite3_stmt *stmt, int i, const char *value)
@@ -408,7 +409,7 @@ BindValue(sqlite3_stmt *stmt, int i, const char *value)
 }
 
 /*
- * What fails, fails at the first step.
+ * Errors show up at the first step.
  */
 static int
 Start(Ns_DbHandle *handle, sqlite3_stmt *stmt)
@@ -430,7 +431,7 @@ Start(Ns_DbHandle *handle, sqlite3_stmt *stmt)
     }
     connPtr->hasRow = code == SQLITE_ROW;
     if (code == SQLITE_DONE) {
-        /* Stepped again, it would begin again. */
+        /* Another step would start it again. */
         (void) sqlite3_reset(stmt);
     }
     return NS_ROWS;
@@ -501,7 +502,7 @@ Flush(Ns_DbHandle *handle)
 }
 
 /*
- * No statement runs then, and its locks are released.
+ * Afterwards no statement runs and its locks are released.
  */
 static void
 Stop(Ns_DbHandle *handle)
@@ -533,7 +534,7 @@ Fail(Ns_DbHandle *handle)
 }
 
 /*
- * What is left behind a statement: whether it has nothing but comments.
+ * Whether only comments are left after a statement.
  */
 static bool
 IsBlank(const char *sql)

@@ -1,13 +1,13 @@
 /*
  * nsperm.c --
  *
- *      Who may see what: users with passwords, groups, and permissions for
+ *      Access control: users with passwords, groups, and permissions for
  *      methods and URLs.
  *
- *      A request reads the server's table under a lock for a moment; password
- *      and host name are looked at without it.  A script that reads the files
- *      fills a table of its own, which takes the other's place when it is
- *      complete, so that no page is open meanwhile.
+ *      A request reads the server's table under a lock for a moment; it checks
+ *      password and host name without the lock.  A script that reads the files
+ *      fills its own table, which replaces the server's when it is complete.
+ *      So no page is unprotected meanwhile.
  */
 
 #include "table.h"
@@ -22,8 +22,8 @@ typedef struct Server {
     Ns_RWLock   lock; /* Guards the rest, and what is in the tables. */
     Table      *tablePtr;
     Table      *draftPtr; /* NULL: none. */
-    Tcl_Interp *drafter;  /* Whose commands go there. */
-    bool        isLoaded; /* The files were read once. */
+    Tcl_Interp *drafter;  /* The interpreter whose commands fill the draft. */
+    bool        isLoaded; /* The files were read at least once. */
 } Server;
 
 static Tcl_HashTable servers; /* Constant after the start. */
@@ -112,7 +112,7 @@ FindServer(const char *name)
 }
 
 /*
- * Nothing is open because a file could not be read.
+ * If the files could not be read, all requests are refused: report that.
  */
 static void
 CheckLoaded(void *arg)
@@ -163,8 +163,8 @@ AuthorizeRequest(char *server, char *method, char *url, char *user,
 }
 
 /*
- * Whether it is about a request of a client that says who it is in another way
- * than Basic.  Others have a user that nobody has checked, or none.
+ * Whether the user is that of the current request and its client uses another
+ * scheme than Basic.  Then nobody has checked the user, or there is none.
  */
 static bool
 HasOtherScheme(const char *user)
@@ -194,14 +194,14 @@ Decide(const Verdict *verdictPtr, const char *user, const char *password,
         return NS_UNAUTHORIZED;
     }
     if (verdictPtr->isDenied || !UserMayComeFrom(userPtr, peer)) {
-        /* Somebody who has not said who he is may do so now. */
+        /* An anonymous client may identify itself now. */
         return *user == '\0' ? NS_UNAUTHORIZED : NS_FORBIDDEN;
     }
     return verdictPtr->isAllowed ? NS_OK : NS_UNAUTHORIZED;
 }
 
 /*
- * For the server that the calling thread works for.
+ * Use the table of the server that the calling thread works for.
  */
 static int
 AuthorizeUser(char *user, char *password)
@@ -270,9 +270,9 @@ PermCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
 /*
  * _ns_perm begin: commands of this interpreter fill an empty table.
- * _ns_perm commit, abort: it takes the place of the server's, or is given up.
- * _ns_perm set method url allowUsers denyUsers: the record is this, at once.
- * _ns_perm unset method url: there is none.
+ * _ns_perm commit, abort: it replaces the server's table, or is discarded.
+ * _ns_perm set method url allowUsers denyUsers: replace the record at once.
+ * _ns_perm unset method url: delete it.
  */
 static int
 LoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,

@@ -1,20 +1,20 @@
 /*
  * table.c --
  *
- *      Users, groups and permissions, and which of them a request meets.
+ *      Users, groups and permissions, and which of them apply to a request.
  *
- *      Patterns are those of handlers: the record with the deepest directory
- *      counts, then the one with a filter, then the one of that directory
- *      alone.
+ *      Patterns are those of handlers.  The record with the deepest directory
+ *      applies.  For the same directory, a record with a filter comes first,
+ *      then one that is not inherited.
  */
 
 #include "table.h"
 
-/* Stands for any method that has no record of its own. */
+/* Any method that does not have its own record. */
 #define ANY_METHOD "*"
 
 /*
- * A URL pattern in its parts.
+ * The parts of a URL pattern.
  */
 typedef struct Pattern {
     Ns_DString  directory;
@@ -238,7 +238,7 @@ NamesRemove(Tcl_HashTable *namesPtr, const char *name)
 }
 
 /*
- * Empty segments do not count, and the last one is a filter if it has a
+ * Empty segments are ignored.  The last segment is a filter if it has a
  * wildcard.
  */
 static void
@@ -466,7 +466,7 @@ TableJudge(const Table *tablePtr, const char *method, const char *url,
 }
 
 /*
- * What GET needs HEAD needs as well, unless it has a record at least as
+ * HEAD needs the permissions of GET, unless it has a record that is at least as
  * specific.
  */
 static const Record *

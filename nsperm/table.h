@@ -3,8 +3,9 @@
  *
  *      Users, groups and permissions of a server.
  *
- *      A table has no lock: who changes it has it alone, who reads it shares it
- *      with other readers.  Users do not change, and may outlive their table.
+ *      A table has no lock of its own: a thread that changes it must have
+ *      exclusive access; readers may share it.  Users do not change, and may
+ *      outlive their table.
  */
 
 #ifndef NSPERM_TABLE_H
@@ -15,23 +16,24 @@
 #include <stdatomic.h>
 
 /*
- * From where a user may come: an address with a mask, a host name, or the end
- * of names, which begins with a dot.
+ * A rule about hosts: an address with a mask, a host name, or a domain, which
+ * begins with a dot.
  */
 typedef struct HostRule {
-    char           *text; /* As it was given. */
+    char           *text; /* As given. */
     bool            isAddress;
-    struct in6_addr address; /* IPv4 as mapped into IPv6; masked. */
+    struct in6_addr address; /* IPv4 is mapped into IPv6; masked. */
     struct in6_addr mask;
 } HostRule;
 
 typedef struct User {
     atomic_int nRefs;
     /* Constant after creation. */
-    char     *name;
-    char     *password; /* A hash; with isClear the password itself. */
-    bool      isClear;
-    bool      isAllowing; /* Only from these hosts; else, not from them. */
+    char *name;
+    char *password; /* A hash, or, with isClear, plain text. */
+    bool  isClear;
+    bool  isAllowing; /* True: only from these hosts; false: not from
+                       * them. */
     int       nRules;
     HostRule *rules;
 } User;
@@ -50,60 +52,61 @@ typedef enum {
 typedef struct Record {
     struct Record *nextPtr; /* Same method and directory. */
     char          *method;
-    char          *directory; /* Without slash at its end; "" is the root. */
+    char          *directory; /* Without a trailing slash; "": the root. */
     char          *filter;    /* NULL: none. */
     bool           isInherited;
-    bool           isImplicitAllow; /* A deny rule was added once. */
-    bool           isKept;          /* Goes into the table that comes next. */
-    Tcl_HashTable  lists[N_LISTS];  /* Names. */
+    bool           isImplicitAllow; /* A deny rule was once added. */
+    bool           isKept;          /* Survives when the next table takes
+                                     * over. */
+    Tcl_HashTable lists[N_LISTS];   /* Names. */
 } Record;
 
 typedef struct Table {
-    Tcl_HashTable users;   /* User * by name. */
-    Tcl_HashTable groups;  /* Tables of names by name. */
-    Tcl_HashTable records; /* The first Record * by method and directory. */
+    Tcl_HashTable users;   /* By name: User *. */
+    Tcl_HashTable groups;  /* By name: tables of names. */
+    Tcl_HashTable records; /* By method and directory: first Record *. */
 } Table;
 
 /*
- * What a table says about a user and a request, apart from the password and the
+ * What a table says about a user and a request, without checking password and
  * host.
  */
 typedef struct Verdict {
     bool  isProtected; /* There is a record. */
     bool  isDenied;
     bool  isAllowed;
-    User *userPtr; /* NULL: unknown; else to be given back. */
+    User *userPtr; /* NULL: unknown; release with UserUnref. */
 } Verdict;
 
 Table *TableCreate(void);
 void   TableFree(Table *tablePtr);
 
 /*
- * The user belongs to the table.  False: there is one of that name.
+ * Add a user, which the table then owns.  False: the name is taken.
  */
 bool TableAddUser(Table *tablePtr, User *userPtr);
 
 /*
- * Another reference; NULL if there is no such user.
+ * Returns a new reference; NULL: there is no such user.
  */
 User *TableGetUser(const Table *tablePtr, const char *name);
 
 /*
- * Replace a user, who is in the table; remove one, also from groups.
+ * Replace a user of the table; delete one, also from groups.
  */
 void TableReplaceUser(Table *tablePtr, User *userPtr);
 void TableDeleteUser(Table *tablePtr, const char *name);
 
 /*
- * Add a group with these users; nothing is changed, and a message is left in
- * interp, if there is one of that name, or a user is unknown or named twice.
+ * Add a group with these users.  If the name is taken, or a user is unknown or
+ * named twice, nothing changes and a message is in interp.
  */
 int  TableAddGroup(Table *tablePtr, Tcl_Interp *interp, const char *name,
                    int nUsers, Tcl_Obj *const *users);
 void TableDeleteGroup(Table *tablePtr, const char *name);
 
 /*
- * The record of exactly this pattern, made if there is none.
+ * The record with exactly this pattern; made if there is none.
  */
 Record *TableRecord(Table *tablePtr, const char *method, const char *url,
                     bool isInherited);
@@ -111,12 +114,13 @@ void    RecordAdd(Record *recordPtr, ListKind kind, const char *name);
 void    RecordClear(Record *recordPtr);
 
 /*
- * Add the records to be kept.
+ * Copy the records of the older table that are to be kept.
  */
 void TableKeep(Table *tablePtr, const Table *olderPtr);
 
 /*
- * Delete the record of exactly this pattern, or all at and below it.
+ * Record: delete the record with exactly this pattern.  Below: delete all
+ * records at and below it.
  */
 void TableDeleteRecord(Table *tablePtr, const char *method, const char *url,
                        bool isInherited);
@@ -133,7 +137,7 @@ Tcl_Obj *TableListGroups(const Table *tablePtr);
 Tcl_Obj *TableListRecords(const Table *tablePtr);
 
 /*
- * A user with one reference and without rules; one like another, but for the
+ * Create: a user with one reference and no rules.  Dup: a copy with another
  * password.
  */
 User *UserCreate(const char *name, const char *password, bool isClear);
@@ -141,18 +145,18 @@ User *UserDup(const User *userPtr, const char *hash);
 void  UserUnref(User *userPtr);
 
 /*
- * Whether this is the user's password; hashes alone take time.
+ * Whether this is the user's password.  Hashing takes time.
  */
 bool UserHasPassword(const User *userPtr, const char *password);
 
 /*
- * Add a rule; TCL_ERROR and a message if it is none, or there already.
+ * Add a rule.  TCL_ERROR, with a message: it is not valid, or exists already.
  */
 int UserAddRule(User *userPtr, Tcl_Interp *interp, const char *text);
 
 /*
- * Whether the user may come from an address (NULL: unknown, which is not
- * checked).  May ask for the name of the host.
+ * Whether the user may come from an address (NULL: unknown, not checked).  May
+ * look up the name of the host.
  */
 bool UserMayComeFrom(const User *userPtr, const char *peer);
 

@@ -1,12 +1,12 @@
 /*
  * user.c --
  *
- *      Users: passwords, and the hosts they may come from.
+ *      Users: their passwords, and the hosts they may come from.
  */
 
 #include "table.h"
 
-/* Has the cost of a real one. */
+/* Takes as long as a real hash. */
 #define NO_HASH "$6$nsperm$"
 
 static bool ParseRule(HostRule *rulePtr, const char *text);
@@ -71,7 +71,7 @@ UserHasPassword(const User *userPtr, const char *password)
     unsigned char difference = 0;
 
     if (*right == '\0') {
-        /* Nobody but the anonymous user has none. */
+        /* Only the anonymous user has no password. */
         return *userPtr->name == '\0';
     }
     if (userPtr == NULL || !userPtr->isClear) {
@@ -80,7 +80,7 @@ UserHasPassword(const User *userPtr, const char *password)
     if (userPtr == NULL || *password == '\0' || strlen(password) != length) {
         return false;
     }
-    /* In a time that does not tell where they differ. */
+    /* Compare in a time that does not reveal where they differ. */
     for (size_t i = 0; i < length; i++) {
         difference |= (unsigned char) (password[i] ^ right[i]);
     }
@@ -153,7 +153,7 @@ ParseRule(HostRule *rulePtr, const char *text)
 }
 
 /*
- * IPv4 as mapped into IPv6.
+ * IPv4 addresses are mapped into IPv6.
  */
 static bool
 ParseAddress(const char *text, struct in6_addr *addressPtr, bool *isIpv4Ptr)
@@ -209,7 +209,7 @@ IsHostName(const char *text)
                   "0123456789.-_")
         == length
         && strstr(text, "..") == NULL
-        /* An address that is none. */
+        /* A malformed address. */
         && last[strspn(last, "0123456789")] != '\0';
 }
 
@@ -232,8 +232,10 @@ UserMayComeFrom(const User *userPtr, const char *peer)
     if (!HasNames(userPtr)) {
         return !userPtr->isAllowing;
     }
-    /* A host whose name is not known is none of those that may come, and may
-     * be one of those that may not. */
+    /*
+     * A host without a known name matches no rule that allows it, but may match
+     * one that denies it.
+     */
     if (!FindName(&address, name, sizeof(name))) {
         return false;
     }
@@ -274,7 +276,7 @@ HasNames(const User *userPtr)
 }
 
 /*
- * The name, and what is left of it from each dot.
+ * Try the name and each of its domains.
  */
 static bool
 MatchesName(const User *userPtr, const char *name)
@@ -291,7 +293,7 @@ MatchesName(const User *userPtr, const char *name)
 }
 
 /*
- * The name of an address, if it has that address.
+ * The name of the address, if that name also resolves to the address.
  */
 static bool
 FindName(const struct in6_addr *peerPtr, char *name, size_t bytes)

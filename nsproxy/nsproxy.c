@@ -1,7 +1,7 @@
 /*
  * nsproxy.c --
  *
- *      The module: ns_proxy in the interpreters of a server, or of all.
+ *      The module: ns_proxy, in the interpreters of one server or of all.
  */
 
 #include "nsproxy.h"

@@ -3,9 +3,9 @@
  *
  *      Scripts in worker processes.
  *
- *      A handle of a pool has a process of its own that evaluates scripts, so
- *      that what crashes, hangs, or is not made for threads harms nobody.  A
- *      handle belongs to the interpreter that got it.
+ *      A handle of a pool has its own process that evaluates scripts, so a
+ *      script that crashes, hangs, or is not thread-safe does not affect the
+ *      server.  A handle belongs to the interpreter that got it.
  */
 
 #ifndef NSPROXY_H
@@ -16,14 +16,14 @@
 typedef struct Ns_Proxy_ *PROXY;
 
 /*
- * The main procedure of a worker program: argv is PROGRAM POOL ID.  init (may
- * be NULL) is called with the interpreter.  The result is the exit status.
+ * The main procedure of a worker program: argv is PROGRAM POOL ID.  init is
+ * called with the interpreter; it may be NULL.  Returns the exit status.
  */
 NS_EXTERN int Ns_ProxyMain(int argc, char *const *argv, Tcl_AppInitProc *init);
 
 /*
- * Get a handle within a time (NULL: as the pool is configured), evaluate a
- * script in it, and give it back.  Tcl result codes; the message is in interp.
+ * Get a handle within a time (NULL: the configured one), evaluate a script in
+ * it, and put it back.  They return Tcl result codes; the message is in interp.
  */
 NS_EXTERN int Ns_ProxyGet(Tcl_Interp *interp, const char *pool, PROXY *proxyPtr,
                           const Ns_Time *timeoutPtr);
@@ -32,19 +32,20 @@ NS_EXTERN int Ns_ProxyEval(Tcl_Interp *interp, PROXY proxy, const char *script,
 NS_EXTERN void Ns_ProxyPut(PROXY proxy);
 
 /*
- * Give an interpreter the command ns_proxy; release all handles that it has.
+ * Add the command ns_proxy to an interpreter; release all its handles.
  */
 NS_EXTERN int             Ns_ProxyTclInit(Tcl_Interp *interp);
 NS_EXTERN Ns_TclTraceProc Ns_ProxyCleanup;
 
 /*
- * Entry of the library in a plain Tcl shell.
+ * Entry point of the library in a plain Tcl shell.
  */
 NS_EXTERN int Nsproxy_Init(Tcl_Interp *interp);
 
 /*
- * For the module: the section with the defaults of the pools that interpreters
- * of a server (NULL: of any other) mention first; workers end at the stop.
+ * For the module.  Defaults: the section with defaults for pools that are first
+ * named by an interpreter of the server (NULL: any other server).  Shutdown:
+ * end the workers when the server stops.
  */
 NS_EXTERN void Ns_ProxySetDefaults(const char *server, const char *section);
 NS_EXTERN Ns_ShutdownProc Ns_ProxyShutdown;

@@ -7,12 +7,12 @@
 #include "dbint.h"
 
 /*
- * Where values come from; the strings last as long as it.
+ * Where values come from.  The strings are valid as long as the source.
  */
 typedef struct Source {
     Tcl_Interp  *interp;
     Ns_DbHandle *handle;
-    Ns_Set      *setPtr; /* NULL: the variables of the caller. */
+    Ns_Set      *setPtr; /* NULL: variables of the caller. */
     Tcl_DString  name;
     Tcl_DString  value;
 } Source;
@@ -167,7 +167,7 @@ OneRow(Tcl_Interp *interp, Ns_DbHandle *handle, bool mayBeNone)
 }
 
 /*
- * A list of dictionaries.
+ * Return the rows as a list of dictionaries.
  */
 static int
 AllRows(Tcl_Interp *interp, Ns_DbHandle *handle)
@@ -182,7 +182,7 @@ AllRows(Tcl_Interp *interp, Ns_DbHandle *handle)
             const char *value = Ns_SetValue(handle->row, i);
             Tcl_Obj *keyObj = Tcl_NewStringObj(Ns_SetKey(handle->row, i), -1);
 
-            /* Columns may have the same name. */
+            /* Columns with the same name must not free the key. */
             Tcl_IncrRefCount(keyObj);
             Tcl_DictObjPut(NULL, dictObj, keyObj,
                            Tcl_NewStringObj(value == NULL ? "" : value, -1));

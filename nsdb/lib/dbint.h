@@ -1,7 +1,8 @@
 /*
  * dbint.h --
  *
- *      What the files of libnsdb share, and the module uses besides nsdb.h.
+ *      What the files of libnsdb share, and what the module uses in addition to
+ *      nsdb.h.
  */
 
 #ifndef NSDB_DBINT_H
@@ -16,33 +17,36 @@ typedef struct DbDriver DbDriver;
 typedef struct DbInterp DbInterp;
 
 /*
- * A handle as it is; drivers see its beginning.
+ * The complete handle; drivers see only its beginning.
  */
 typedef struct DbHandle {
-    Ns_DbHandle public; /* First. */
+    Ns_DbHandle public; /* Must come first. */
 
     /* Constant after creation. */
     DbPool   *poolPtr;
     DbDriver *driverPtr;
 
-    /* The owner's; of a free handle, under the lock of the pool. */
+    /*
+     * Belongs to the owner; while the handle is free, guarded by the lock of
+     * the pool.
+     */
     bool     isActive; /* Rows may be waiting. */
     uint64_t session;  /* Number of the connection. */
     unsigned generation;
-    int64_t  openedAt; /* Microseconds, as DbNow. */
+    int64_t  openedAt; /* Microseconds, from DbNow. */
     int64_t  usedAt;
-    int64_t  nStatements; /* Since it was got, and their time. */
+    int64_t  nStatements; /* Since it was got; with their time. */
     int64_t  sqlMicros;
 
-    /* The owner's: how scripts know it. */
+    /* Belongs to the owner: how scripts refer to the handle. */
     DbInterp *interpPtr;
     char      name[24];
-    char      rowId[32]; /* Set id of the row; empty if it has none. */
+    char      rowId[32]; /* Set id of the row; "": none. */
 
     /* Guarded by the lock of the pool. */
     struct DbHandle *nextFreePtr;
-    const void      *owner;     /* A thread's token; NULL: it is free. */
-    bool             isCounted; /* Among the connected ones. */
+    const void      *owner;     /* A thread's token; NULL: free. */
+    bool             isCounted; /* Counted as connected. */
 } DbHandle;
 
 static inline DbHandle *
@@ -52,7 +56,7 @@ DbHandleOf(Ns_DbHandle *handle)
 }
 
 /*
- * A clock that nobody sets, in microseconds.
+ * A monotonic clock, in microseconds.
  */
 int64_t DbNow(void);
 
@@ -61,12 +65,12 @@ int64_t DbNow(void);
  */
 
 /*
- * The driver of that name, loaded at first use.  NULL: there is none; logged.
+ * The driver with that name, loaded at first use.  NULL: there is none; logged.
  */
 DbDriver *DbDriverGet(const char *name);
 
 /*
- * Tell the driver of a server that uses it, the first time for each.
+ * Tell the driver about a server that uses it, once for each server.
  */
 void DbDriverServer(DbDriver *driverPtr, const char *server);
 
@@ -82,7 +86,7 @@ void DbClose(DbHandle *handlePtr);
 void DbAppendSource(Ns_DString *dsPtr, const Ns_DbHandle *handle);
 
 /*
- * Drop rows, roll back; false: the state of the connection is unknown.
+ * Drop rows and roll back.  False: the state of the connection is unknown.
  */
 bool DbReset(DbHandle *handlePtr);
 
@@ -91,13 +95,13 @@ bool DbReset(DbHandle *handlePtr);
  */
 
 /*
- * Make all pools that are configured.  Main thread; the first call counts.
+ * Make all configured pools.  Main thread; only the first call has an effect.
  */
 void DbPoolsInit(void);
 
 /*
- * The pool of that name; the one behind a pool in the order of the
- * configuration, the first one behind NULL.
+ * Find: the pool with that name.  Next: the one after a pool, in the order of
+ * the configuration; after NULL, the first one.
  */
 DbPool *DbPoolFind(const char *name);
 DbPool *DbPoolNext(const DbPool *poolPtr);
@@ -106,20 +110,20 @@ const char *DbPoolName(const DbPool *poolPtr);
 DbDriver   *DbPoolDriver(const DbPool *poolPtr);
 
 /*
- * As Ns_DbPoolTimedGetMultipleHandles; the reason of a failure goes to
- * reasonPtr, which is initialized.
+ * As Ns_DbPoolTimedGetMultipleHandles.  The reason for a failure is appended to
+ * reasonPtr, which must be initialized.
  */
 int DbPoolGet(Ns_DbHandle **handles, const char *pool, int nHandles,
               const Ns_Time *wait, Ns_DString *reasonPtr);
 
 /*
- * Take account of a handle whose connection has come or gone.
+ * Update the count when a handle's connection was opened or closed.
  */
 void DbPoolCount(DbHandle *handlePtr);
 
 /*
- * The shortest time of a statement that is logged, in microseconds; whether
- * failures are.
+ * The minimum duration of statements that are logged, in microseconds; whether
+ * failures are logged.
  */
 int64_t DbPoolMinMicros(const DbPool *poolPtr);
 bool    DbPoolLogsErrors(const DbPool *poolPtr);
@@ -154,45 +158,46 @@ void DbInterpInit(Tcl_Interp *interp, const char *server);
 const char *DbInterpServer(Tcl_Interp *interp);
 
 /*
- * Name a handle; the name lasts until the handle is put back.
+ * Give a handle a name, which is valid until the handle is put back.
  */
 const char *DbInterpEnter(Tcl_Interp *interp, DbHandle *handlePtr);
 
 /*
- * The name is gone, and the row, if the script knows it, stays with the
- * interpreter until its next clean-up.
+ * Remove the name.  A row that the script knows stays with the interpreter
+ * until its next clean-up.
  */
 void DbInterpForget(DbHandle *handlePtr);
 
 /*
- * Put all back; the end of a use.
+ * Put all handles back, at the end of a use of the interpreter.
  */
 int DbInterpRelease(Tcl_Interp *interp, void *arg);
 
 /*
- * The handles that have a name, as a dictionary.
+ * The handles that have names, as a dictionary.
  */
 Tcl_Obj *DbInterpList(Tcl_Interp *interp);
 
 /*
- * The id of the handle's own row as the result.
+ * Set the result to the id of the handle's own row.
  */
 int DbInterpEnterRow(Tcl_Interp *interp, DbHandle *handlePtr);
 
 /*
- * The text of an error as the result: TCL_ERROR.
+ * Set the result to the text of an error, and return TCL_ERROR.
  */
 int DbFail(Tcl_Interp *interp, Ns_DbHandle *handle, const char *command);
 
 /*
- * The text of a statement, in UTF-8, borrowed or in dsPtr, which is
- * initialized. NULL, and an exception, for one with a NUL character.
+ * The text of a statement in UTF-8, borrowed or in dsPtr, which must be
+ * initialized.  NULL, with an exception: the statement contains a NUL
+ * character.
  */
 const char *DbSqlText(Ns_DbHandle *handle, Tcl_Obj *objPtr, Ns_DString *dsPtr);
 
 /*
- * Results of a statement that has been run: 1row, 0or1row from the rows of the
- * handle, which are bound.
+ * For 1row and 0or1row: the only row of a statement that has been run and whose
+ * row is bound.
  */
 Ns_Set *DbOnlyRow(Ns_DbHandle *handle, Ns_Set *row, int *nRowsPtr);
 

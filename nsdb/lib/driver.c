@@ -1,10 +1,10 @@
 /*
  * driver.c --
  *
- *      Drivers: loading, and the calls of their procedures.
+ *      Drivers: loading them, and calling their procedures.
  *
- *      What runs a statement passes here, also what a driver's own commands
- *      run, so it is counted and logged in one place.
+ *      Every statement passes through here, even those of a driver's own
+ *      commands, so statements are counted and logged in one place.
  */
 
 #include "dbint.h"
@@ -14,10 +14,10 @@
 struct DbDriver {
     DbDriver    *nextPtr;
     const char  *name;
-    const char  *section; /* The driver may keep it. */
+    const char  *section; /* The driver may keep the pointer. */
     bool         isRegistered;
     ns_funcptr_t procs[DbFn_End];
-    Tcl_DString  servers; /* Names of those it was told of, as a list. */
+    Tcl_DString  servers; /* Those that it was told about, as a list. */
 };
 
 typedef const char *NameProc(Ns_DbHandle *handle);
@@ -44,7 +44,7 @@ static void         Account(DbHandle *handlePtr, const char *sql, int64_t start,
                             bool isOk);
 
 /*
- * Of procedures that no driver needs any more.
+ * Procedures that no driver needs any more.
  */
 static const struct {
     Ns_DbProcId id;
@@ -147,8 +147,8 @@ DbDriverServer(DbDriver *driverPtr, const char *server)
 }
 
 /*
- * Drivers run statements from within OpenDb, so the handle counts as connected
- * by then.
+ * A driver may run statements from within OpenDb, so the handle already counts
+ * as connected during the call.
  */
 bool
 DbOpen(DbHandle *handlePtr)
@@ -184,7 +184,7 @@ DbClose(DbHandle *handlePtr)
 }
 
 /*
- * A driver may report a failure of a rollback that has worked, so it is asked
+ * A driver may report that a rollback failed although it worked, so it is asked
  * twice.
  */
 bool
@@ -429,7 +429,7 @@ CallRow(Ns_DbHandle *handle, Ns_DbProcId id)
 }
 
 /*
- * A statement has been run.
+ * Count and log a statement that was run.
  */
 static void
 Account(DbHandle *handlePtr, const char *sql, int64_t start, bool isOk)
@@ -460,8 +460,8 @@ Account(DbHandle *handlePtr, const char *sql, int64_t start, bool isOk)
 }
 
 /*
- * A password may stand behind `password=`, in a URL between `:` and `@`, or in
- * both places.
+ * A password may follow `password=`, or be between `:` and `@` in a URL, or
+ * both.
  */
 void
 DbAppendSource(Ns_DString *dsPtr, const Ns_DbHandle *handle)
@@ -486,7 +486,7 @@ DbAppendSource(Ns_DString *dsPtr, const Ns_DbHandle *handle)
 }
 
 /*
- * The first word that is, or ends with, `password`, and has a value.
+ * The first word that is, or ends with, `password` and has a value.
  */
 static const char *
 PasswordKey(const char *source)

@@ -113,7 +113,7 @@ Ns_DbInterpretSqlFile(Ns_DbHandle *handle, const char *file)
 }
 
 /*
- * All of a file; NULL: it cannot be read to its end.
+ * The whole content of a file.  NULL: it cannot be read to its end.
  */
 static char *
 ReadFile(const char *file)

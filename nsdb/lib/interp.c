@@ -4,8 +4,8 @@
  *      Handles of an interpreter: their names, and the sets of their rows.
  *
  *      Scripts know the row of a handle by a set id.  They may still use it
- *      when another thread has the handle, so at the release the set stays
- *      behind, and the handle gets a new one.
+ *      when another thread has the handle.  So when the handle is released, the
+ *      set stays behind and the handle gets a new one.
  */
 
 #include "dbint.h"
@@ -13,7 +13,7 @@
 #define KEY "nsdb"
 
 /*
- * A row that was left behind.
+ * A row left behind by its handle.
  */
 typedef struct Row {
     struct Row *nextPtr;
@@ -59,7 +59,7 @@ DbInterpServer(Tcl_Interp *interp)
 }
 
 /*
- * When Tcl deletes the interpreter; its sets are its own business.
+ * Called when Tcl deletes the interpreter, which frees its sets itself.
  */
 static void
 FreeInterp(ClientData clientData, Tcl_Interp *interp)
@@ -246,7 +246,7 @@ DbFail(Tcl_Interp *interp, Ns_DbHandle *handle, const char *command)
 }
 
 /*
- * What is not plain ASCII may be written in a form that only Tcl has.
+ * Tcl may encode characters outside ASCII in its own way.
  */
 const char *
 DbSqlText(Ns_DbHandle *handle, Tcl_Obj *objPtr, Ns_DString *dsPtr)

@@ -3,13 +3,14 @@
  *
  *      Pools of handles.
  *
- *      A handle is free or has an owner, a thread; and it is connected or not.
- *      Connections are opened by the thread that gets the handle, and closed by
- *      the one that puts it back, or by the checker, which takes a handle out
- *      of the free ones for that time.  No lock is held meanwhile.
+ *      A handle is free or owned by a thread, and it is connected or not.  The
+ *      thread that gets a handle opens its connection.  The thread that puts it
+ *      back may close it, and so may the checker, which takes the handle out of
+ *      the free ones meanwhile.  No lock is held during this.
  *
- *      Threads that wait form a queue.  Only the first one takes handles, all
- *      that it wants at once, so two that want several never have some each.
+ *      Waiting threads form a queue.  Only the first one takes handles, all
+ *      that it wants at once, so two threads that want several cannot each hold
+ *      a part.
  */
 
 #include <assert.h>
@@ -19,7 +20,7 @@
 #define POOLS "ns/db/pools"
 
 /*
- * A thread that waits; on its stack.
+ * A waiting thread; on its stack.
  */
 typedef struct Waiter {
     struct Waiter *nextPtr;
@@ -42,11 +43,11 @@ struct DbPool {
     int64_t     maxOpen;
     bool        logsErrors;
 
-    /* Atomic.  None orders other memory. */
+    /* Atomic, and independent of other memory. */
     _Atomic int64_t minMicros;
-    atomic_uint     generation; /* Raised to close what is open. */
+    atomic_uint     generation; /* Incremented to close what is open. */
 
-    Ns_Time minDuration; /* minMicros, for C; written in two steps. */
+    Ns_Time minDuration; /* minMicros for C callers; written in two steps. */
 
     Ns_Mutex   lock;    /* Guards the rest. */
     DbHandle **handles; /* Those made so far. */
@@ -329,7 +330,8 @@ DbPoolGet(Ns_DbHandle **handles, const char *pool, int nHandles,
 }
 
 /*
- * What stands for the thread as an owner; its end gives back what it owns.
+ * A token for the thread as an owner.  When the thread ends, its handles are
+ * put back.
  */
 static const void *
 Token(void)
@@ -399,7 +401,7 @@ Take(DbPool *poolPtr, DbHandle **takenPtrs, int n, const Ns_Time *wait,
 }
 
 /*
- * Wait for our turn, and for as many handles: true if they are there.
+ * Wait for our turn and for n handles.  True: they are available.
  */
 static bool
 WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait)
@@ -458,7 +460,7 @@ UnlinkLocked(DbPool *poolPtr, Waiter *waiterPtr)
 }
 
 /*
- * The first one, when it can have what it wants.
+ * Wake the first waiting thread if it can have what it wants.
  */
 static void
 WakeLocked(DbPool *poolPtr)
@@ -471,7 +473,7 @@ WakeLocked(DbPool *poolPtr)
 }
 
 /*
- * Handles are made when they are needed.
+ * Includes handles that are not made yet: they are made on demand.
  */
 static int
 AvailableLocked(const DbPool *poolPtr)
@@ -520,7 +522,8 @@ MakeLocked(DbPool *poolPtr)
 }
 
 /*
- * Connected ones go to the front, so the others, and what nobody needs, stay.
+ * Connected handles go to the front and are taken first, so that the others,
+ * and connections in excess, stay unused.
  */
 static void
 FreeLocked(DbPool *poolPtr, DbHandle *handlePtr)
@@ -561,7 +564,7 @@ CountLocked(DbPool *poolPtr, DbHandle *handlePtr)
 }
 
 /*
- * The generation is of the time before, so a bounce meanwhile counts.
+ * The generation is read before opening, so that a bounce meanwhile counts.
  */
 static bool
 Connect(DbHandle *handlePtr)
@@ -616,7 +619,7 @@ Ns_DbPoolPutHandle(Ns_DbHandle *handle)
 }
 
 /*
- * Why the connection is to be closed; NULL: it is not, or there is none.
+ * Why the connection should be closed.  NULL: it should not, or there is none.
  */
 static const char *
 StaleReason(const DbHandle *handlePtr, int64_t now)
@@ -673,7 +676,7 @@ DescribeCheck(Ns_DString *dsPtr, void *arg)
 }
 
 /*
- * Take out one stale handle after the other; the rest stays available.
+ * Take out one stale handle at a time; the others stay available.
  */
 static void
 CloseStale(DbPool *poolPtr)

@@ -13,10 +13,11 @@ typedef struct Server {
     struct Server *nextPtr;
     const char    *name;
     const char    *defaultPool; /* NULL: none. */
-    char          *pools;       /* Strings, and an empty one. */
+    char          *pools;       /* Strings; an empty one ends them. */
 } Server;
 
-static Server *firstPtr; /* Main thread, until the server has started. */
+static Server *firstPtr; /* Changed by the main thread until the server has
+                          * started. */
 
 static Ns_Callback CloseAtExit;
 
@@ -27,8 +28,8 @@ static bool    NextName(const char **listPtr, const char **namePtr,
                         size_t *lengthPtr);
 
 /*
- * The order of a server's pools is that of the list, or with * that of the
- * configuration: scripts use them in this order.
+ * A server's pools have the order of the list, or, for *, that of the
+ * configuration.  Scripts use them in this order.
  */
 void
 DbServerInit(const char *server)
@@ -177,7 +178,7 @@ ReportUnknown(const char *server, const char *list)
 }
 
 /*
- * The next name of a list with commas, without the blanks around it.
+ * The next name of a comma-separated list, without surrounding blanks.
  */
 static bool
 NextName(const char **listPtr, const char **namePtr, size_t *lengthPtr)

@@ -1,7 +1,7 @@
 /*
  * sqltext.c --
  *
- *      Statements as text.
+ *      The text of statements.
  */
 
 #include "sqltext.h"
@@ -13,7 +13,7 @@ static bool        IsWordChar(char c);
 static bool        IsComment(const char *text);
 
 /*
- * A word is skipped as a whole, so `$` and `e` within one begin nothing.
+ * A word is skipped as a whole, so a `$` or `e` inside it starts nothing.
  */
 const char *
 DbSqlSkip(const char *text)
@@ -62,7 +62,7 @@ IsComment(const char *text)
 }
 
 /*
- * Comments of the second kind nest, as SQL says.
+ * Comments of the second kind nest, as the SQL standard says.
  */
 static const char *
 SkipComment(const char *text)
@@ -90,7 +90,7 @@ SkipComment(const char *text)
 }
 
 /*
- * $$...$$ or $tag$...$tag$; any other dollar is a character.
+ * $$...$$ or $tag$...$tag$; any other dollar sign is an ordinary character.
  */
 static const char *
 SkipDollar(const char *text)
@@ -150,7 +150,7 @@ DbSqlNext(const char **textPtr, Ns_DString *dsPtr)
 }
 
 /*
- * Neither `::type` nor `:=` nor a slice of an array such as `[1:2]`.
+ * Skips `::type`, `:=`, and array slices such as `[1:2]`.
  */
 const char *
 Ns_DbNextVariable(const char *sql, size_t *lengthPtr)

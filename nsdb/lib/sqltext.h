@@ -1,7 +1,7 @@
 /*
  * sqltext.h --
  *
- *      Statements as text: what is within quotes or a comment is no syntax.
+ *      The text of statements: what is in quotes or in a comment is not syntax.
  */
 
 #ifndef NSDB_SQLTEXT_H
@@ -11,18 +11,18 @@
 
 typedef enum {
     DB_SQL_STATEMENT,
-    DB_SQL_END,         /* Nothing but blanks and comments is left. */
+    DB_SQL_END,         /* Only blanks and comments are left. */
     DB_SQL_UNTERMINATED /* A statement without its semicolon. */
 } DbSqlStatus;
 
 /*
  * Append the next statement, without its semicolon and without lines that begin
- * with two dashes, and go behind it.
+ * with two dashes, and move past it.
  */
 DbSqlStatus DbSqlNext(const char **textPtr, Ns_DString *dsPtr);
 
 /*
- * Behind what begins here and is a unit: '...', "...", E'...', $tag$...$tag$, a
+ * Skip the unit that begins here: '...', "...", E'...', $tag$...$tag$, a
  * comment, a word, or else one character.
  */
 const char *DbSqlSkip(const char *text);

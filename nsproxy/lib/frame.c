@@ -1,7 +1,7 @@
 /*
  * frame.c --
  *
- *      Frames between server and worker: a length, then as many bytes.
+ *      Frames between server and worker: a length, followed by that many bytes.
  */
 
 #include "proxy_int.h"
@@ -82,7 +82,8 @@ ProxySendFrame(int sock, const Tcl_DString *bytesPtr, int64_t deadlineMs)
 }
 
 /*
- * Memory is taken as bytes come, not as a broken worker says.
+ * Memory grows with the bytes received, not with the length that a broken
+ * worker may announce.
  */
 ProxyError
 ProxyRecvFrame(int sock, Tcl_DString *bytesPtr, int64_t deadlineMs)

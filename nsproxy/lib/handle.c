@@ -5,8 +5,8 @@
  *
  *      idle --ProxySend--> busy --ProxyAwait--> done --ProxyRecv--> idle
  *
- *      Others only look at a worker, or end its socket for both sides, which
- *      the owner notices: nobody but the owner frees it.
+ *      Other threads only look at a worker or shut its socket down, which the
+ *      owner notices.  Only the owner frees the worker.
  */
 
 #include "proxy_int.h"
@@ -24,7 +24,7 @@ static bool       TakeText(const Tcl_DString *answerPtr, int *atPtr,
 static void       LogDuration(Proxy *proxyPtr, const Ns_Time *spanPtr);
 
 /*
- * The handle has a worker that answers.
+ * Ensure that the handle has a worker that answers.
  */
 ProxyError
 ProxyCheck(Tcl_Interp *interp, Proxy *proxyPtr)
@@ -65,7 +65,7 @@ Start(Tcl_Interp *interp, Proxy *proxyPtr)
         }
         Ns_MutexUnlock(&poolPtr->lock);
     } else if (ProxyPing(NULL, proxyPtr) != PROXY_OK) {
-        /* The program runs, but is no worker. */
+        /* The program runs, but is not a worker. */
         error = PROXY_EINIT;
     }
     if (error != PROXY_OK) {
@@ -108,8 +108,8 @@ Spawn(Proxy *proxyPtr, ProxyError *errorPtr)
 }
 
 /*
- * The shutdown closes first and looks at the handles then, so either it finds
- * the worker, or we learn of it here.
+ * The shutdown first sets the mark and then looks at the handles: either it
+ * finds the worker, or we see the mark here.
  */
 static bool
 Attach(Proxy *proxyPtr, Worker *workerPtr)
@@ -129,12 +129,13 @@ IsAlive(Proxy *proxyPtr)
 {
     struct pollfd pfd = {.fd = proxyPtr->workerPtr->sock, .events = POLLIN};
 
-    /* An idle worker has nothing to say. */
+    /* An idle worker must not send anything. */
     return ns_poll(&pfd, 1, 0) == 0;
 }
 
 /*
- * Nobody else knows the worker when its socket is closed.
+ * The worker is taken off the handle before its socket is closed, so no other
+ * thread knows it then.
  */
 void
 ProxyEndWorker(Proxy *proxyPtr)
@@ -320,8 +321,8 @@ LogDuration(Proxy *proxyPtr, const Ns_Time *spanPtr)
 }
 
 /*
- * Code, return options, result.  All lengths are within the frame, or it is
- * nonsense.
+ * Code, return options, result.  The answer is invalid unless all lengths fit
+ * into the frame.
  */
 static ProxyError
 Import(Tcl_Interp *interp, const Tcl_DString *answerPtr, int *codePtr)
@@ -386,7 +387,7 @@ ProxyEvaluate(Tcl_Interp *interp, Proxy *proxyPtr, Tcl_Obj *scriptPtr,
 }
 
 /*
- * Takes at most the time of sending and receiving, and is no script.
+ * Takes no longer than sending and receiving, and runs no script.
  */
 ProxyError
 ProxyPing(Tcl_Interp *interp, Proxy *proxyPtr)

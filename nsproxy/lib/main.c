@@ -1,11 +1,11 @@
 /*
  * main.c --
  *
- *      A worker: evaluates scripts that come over its standard input, and
- *      answers over its standard output, until the input is closed.
+ *      A worker: evaluates the scripts that it receives on standard input, and
+ *      answers on standard output, until the input is closed.
  *
- *      Both are the same socket.  Scripts have the null device and the standard
- *      error of the server instead.
+ *      Both are the same socket.  For scripts they are replaced by the null
+ *      device and the server's standard error.
  */
 
 #include "proxy_int.h"
@@ -90,7 +90,7 @@ Serve(Tcl_Interp *interp, int sock)
 }
 
 /*
- * Of a request without script, only that it has come.
+ * A request without a script is only acknowledged.
  */
 static bool
 Answer(Tcl_Interp *interp, int sock, const Tcl_DString *requestPtr)

@@ -3,8 +3,8 @@
  *
  *      Pools of handles.
  *
- *      One thread at a time collects the handles that it wants, so nobody
- *      starves and two threads do not wait for what the other has.
+ *      One thread at a time collects the handles that it wants.  So no thread
+ *      starves, and no two threads wait for each other's handles.
  */
 
 #include "proxy_int.h"
@@ -159,7 +159,8 @@ ProxyTake(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies)
 }
 
 /*
- * timeoutPtr NULL: as configured, where 0 is no limit; else 0 does not wait.
+ * timeoutPtr NULL: the configured time, where 0 means no limit.  Otherwise 0
+ * means not to wait.
  */
 static int
 Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
@@ -221,7 +222,7 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
 }
 
 /*
- * Goes on the list of free ones.
+ * Make a handle and put it on the list of free ones.
  */
 static Proxy *
 MakeProxyLocked(Pool *poolPtr)
@@ -261,7 +262,7 @@ DetachLocked(Proxy **linkPtr, Proxy *proxyPtr)
 }
 
 /*
- * The handle has no owner any more.  One that is busy loses its worker.
+ * Release a handle from its owner.  A busy handle loses its worker.
  */
 void
 ProxyGive(Proxy *proxyPtr)
@@ -298,7 +299,7 @@ ProxyGive(Proxy *proxyPtr)
 }
 
 /*
- * As many handles as the settings want, as far as they are free.
+ * Adjust the number of handles to the settings, as far as handles are free.
  */
 void
 ProxyPoolResize(Pool *poolPtr)
@@ -336,7 +337,7 @@ TakeWorkerLocked(Proxy *proxyPtr)
 }
 
 /*
- * Workers that nobody else knows.
+ * End workers that no other thread knows.
  */
 static void
 EndWorkers(Pool *poolPtr, Worker **workers, int n)
@@ -374,8 +375,8 @@ ProxyPoolClear(Pool *poolPtr, const char *id)
 }
 
 /*
- * The owner may wait on the socket at this moment: it ends for both sides, and
- * stays open.
+ * The owner may be waiting on the socket at this moment: shut it down, but do
+ * not close it.
  */
 void
 ProxyPoolStop(Pool *poolPtr, const char *id)

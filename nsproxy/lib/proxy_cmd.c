@@ -1,7 +1,7 @@
 /*
  * proxy_cmd.c --
  *
- *      ns_proxy, the commands that handles are, and the C interface.
+ *      ns_proxy, the commands for handles, and the C interface.
  */
 
 #include "proxy_int.h"
@@ -206,8 +206,8 @@ Fail(Tcl_Interp *interp, ProxyError error, const char *what,
 }
 
 /*
- * All at once: an interpreter that has some and waits for others could wait
- * for ever.
+ * Get all handles at once: an interpreter that has some and waits for others
+ * could wait for ever.
  */
 static int
 Get(Tcl_Interp *interp, Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
@@ -260,8 +260,8 @@ Get(Tcl_Interp *interp, Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
 }
 
 /*
- * An error of the script for handles that are put back is the result; the
- * handle is released all the same.
+ * Release a handle.  If the script for released handles fails, its error is the
+ * result, but the handle is released anyway.
  */
 static int
 Release(Tcl_Interp *interp, Proxy *proxyPtr)
@@ -304,7 +304,8 @@ ReleaseAll(Tcl_Interp *interp)
 }
 
 /*
- * By the script, or by Release, which has taken it off the table.
+ * Called when the script deletes the command, or by Release, which has removed
+ * the table entry.
  */
 static void
 DeleteHandle(ClientData clientData)
@@ -700,7 +701,7 @@ StatsCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * Both lists of a pool, one after the other.
+ * Iterate over both lists of a pool.
  */
 static Proxy *
 NextOf(const Pool *poolPtr, Proxy *proxyPtr, bool *isUsedPtr)
@@ -782,7 +783,7 @@ WorkersCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 /*
- * The options of configure, each with its member.
+ * The options of configure and their members.
  */
 typedef enum { ENV_OPTION, TEXT_OPTION, COUNT_OPTION, TIME_OPTION } OptionKind;
 
@@ -994,7 +995,7 @@ AppendPair(Tcl_Obj *listPtr, const char *key, Tcl_Obj *valuePtr)
 }
 
 /*
- * Seconds; isShort: without zeros at the end.
+ * A time in seconds; isShort: without trailing zeros.
  */
 static Tcl_Obj *
 TimeObj(const Ns_Time *timePtr, bool isShort)

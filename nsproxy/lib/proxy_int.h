@@ -1,8 +1,7 @@
 /*
  * proxy_int.h --
  *
- *      Pools, handles, workers, and what goes over their sockets, inside the
- *      library.
+ *      Pools, handles, workers, and their protocol, inside the library.
  */
 
 #ifndef PROXY_INT_H
@@ -12,7 +11,7 @@
 
 #define PROXY_MAJOR 1u
 #define PROXY_MINOR 0u
-/* A longer frame is nonsense. */
+/* A longer frame is invalid. */
 #define PROXY_MAX_BYTES (1024u * 1024u * 1024u)
 
 typedef enum {
@@ -36,7 +35,7 @@ typedef enum {
 typedef enum { PROXY_IDLE, PROXY_BUSY, PROXY_DONE } ProxyState;
 
 /*
- * What `ns_proxy configure` sets.  Strings are the pool's.
+ * What `ns_proxy configure` sets.  The strings belong to the pool.
  */
 typedef struct Settings {
     Ns_Set *env; /* NULL: the server's environment. */
@@ -45,7 +44,7 @@ typedef struct Settings {
     char   *reinit;
     int     maxWorkers;
     int     maxRuns;
-    Ns_Time getTimeout; /* 0: no limit, as in the next one. */
+    Ns_Time getTimeout; /* 0: no limit; the same for the next one. */
     Ns_Time evalTimeout;
     Ns_Time sendTimeout;
     Ns_Time recvTimeout;
@@ -55,8 +54,8 @@ typedef struct Settings {
 } Settings;
 
 /*
- * A process.  The handle's owner uses the socket; the lock of the pool guards
- * what stop and lists look at.
+ * A process.  The handle's owner uses the socket.  The lock of the pool guards
+ * what `stop` and lists look at.
  */
 typedef struct Worker {
     int     sock;
@@ -64,7 +63,7 @@ typedef struct Worker {
     bool    isStopped; /* Lock. */
     int     nRuns;     /* Lock. */
     Ns_Time created;
-    int64_t expireMs; /* Lock: end when idle for so long. */
+    int64_t expireMs; /* Lock: when to end it if idle. */
 } Worker;
 
 typedef struct Proxy {
@@ -77,10 +76,10 @@ typedef struct Proxy {
     ProxyState    state;
     Worker       *workerPtr;
     Ns_Time       start;
-    Tcl_DString   script; /* While one runs. */
+    Tcl_DString   script; /* While a script runs. */
 
-    /* The owner's. */
-    Settings    settings; /* As of the get: strings of its own. */
+    /* Belongs to the owner. */
+    Settings    settings; /* A copy made when the handle was got. */
     Tcl_Interp *interp;
     Tcl_Command command;
 } Proxy;
@@ -103,8 +102,8 @@ typedef struct Pool {
 } Pool;
 
 /*
- * frame.c: all bytes of a frame, until a time on the clock of ProxyNowMs; -1:
- * no limit.  Text is UTF-8 outside.
+ * frame.c: transfer whole frames, until a time on the clock of ProxyNowMs; -1:
+ * no limit.  Text is in UTF-8.
  */
 int64_t    ProxyNowMs(void);
 int64_t    ProxyDeadline(const Ns_Time *timeoutPtr);
@@ -117,25 +116,25 @@ bool       ProxyGetNumber(const Tcl_DString *bytesPtr, int *atPtr,
                           uint32_t *numberPtr);
 
 /*
- * pool.c: a pool by name, made if there is none.
+ * pool.c: a pool by name; made if there is none.
  */
 Pool *ProxyPoolGet(Tcl_Interp *interp, const char *name);
 Pool *ProxyPoolFirst(void);
 void  ProxyPoolResize(Pool *poolPtr);
 /*
- * n handles, at first without owner; none on an error.
+ * Take n handles, which have no owner at first.  On an error, none is taken.
  */
 ProxyError ProxyTake(Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
                      Proxy **proxies);
 void       ProxyGive(Proxy *proxyPtr);
 /*
- * End the workers of free or used handles; NULL: of all.
+ * End the workers of free (Clear) or used (Stop) handles; NULL: all of them.
  */
 void ProxyPoolClear(Pool *poolPtr, const char *id);
 void ProxyPoolStop(Pool *poolPtr, const char *id);
 /*
- * End those that were idle for too long; when the next one is due, INT64_MAX:
- * never.
+ * End workers that were idle for too long.  Returns when the next one is due;
+ * INT64_MAX: never.
  */
 int64_t ProxyPoolExpire(void);
 
@@ -152,23 +151,22 @@ ProxyError ProxyEvaluate(Tcl_Interp *interp, Proxy *proxyPtr,
 ProxyError ProxyPing(Tcl_Interp *interp, Proxy *proxyPtr);
 void       ProxyEndWorker(Proxy *proxyPtr);
 /*
- * Whether its worker has run as many scripts as it may, or was stopped.
+ * Whether the worker has run as many scripts as it may, or was stopped.
  */
 bool ProxyIsSpent(Proxy *proxyPtr);
 
 /*
- * reaper.c: a process is to end, and to be collected; wake up for what
- * expires.
+ * reaper.c: end a process and collect it; wake up for workers that expire.
  */
 void ProxyReap(const char *pool, pid_t pid, const Ns_Time *stepPtr);
 void ProxyReaperWake(void);
 /*
- * The server stops, and no worker may be started any more.
+ * The server stops: no worker may be started any more.
  */
 bool ProxyIsClosed(void);
 
 /*
- * The settings: copies, and what they hold.
+ * Copy and free settings.
  */
 void SettingsCopy(Settings *toPtr, const Settings *fromPtr);
 void SettingsFree(Settings *settingsPtr);

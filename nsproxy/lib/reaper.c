@@ -3,8 +3,8 @@
  *
  *      A thread that ends workers and collects their status.
  *
- *      A worker whose socket is closed ends by itself.  One that does not gets
- *      SIGTERM, then SIGKILL, each after the pool's waittimeout.
+ *      A worker ends by itself when its socket is closed.  If it does not, it
+ *      gets SIGTERM and then SIGKILL, each after the pool's waittimeout.
  */
 
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ typedef struct Dying {
     char         *pool;
     pid_t         pid;
     int64_t       stepMs;
-    int64_t       nextMs; /* Of the next step. */
+    int64_t       nextMs; /* When the next step is due. */
     int           nSteps;
 } Dying;
 
@@ -99,7 +99,7 @@ Run(void *arg)
         if (reaper.firstPtr != NULL) {
             dueMs = MIN(dueMs, nowMs + POLL_MS);
         } else if (reaper.isStopping) {
-            /* The last one has ended, and nobody wakes us up. */
+            /* The last one has ended, and no thread will wake us. */
             break;
         }
         if (!reaper.isWoken && dueMs == INT64_MAX) {
@@ -120,7 +120,7 @@ Run(void *arg)
 }
 
 /*
- * Takes one who has ended off the list.
+ * Remove the process from the list if it has ended.
  */
 static void
 Look(Dying **linkPtr, int64_t nowMs)
@@ -170,7 +170,7 @@ ProxyIsClosed(void)
 }
 
 /*
- * Requests that use handles have ended, or will not.
+ * Requests that use handles have ended by now, or will not end.
  */
 void
 Ns_ProxyShutdown(NS_API_CONST Ns_Time *toPtr, void *arg)
@@ -181,7 +181,7 @@ Ns_ProxyShutdown(NS_API_CONST Ns_Time *toPtr, void *arg)
         return;
     }
     Ns_Log(Notice, "nsproxy: shutdown started");
-    /* Before the look at the pools: see Attach in handle.c. */
+    /* Set this before looking at the pools: see Attach in handle.c. */
     atomic_store(&isClosed, true);
     for (Pool *poolPtr = ProxyPoolFirst(); poolPtr != NULL;
          poolPtr = poolPtr->nextPtr) {
@@ -205,7 +205,8 @@ Ns_ProxyShutdown(NS_API_CONST Ns_Time *toPtr, void *arg)
 
 /*
  * No time is left, and a worker in the middle of a script would outlive the
- * server.  Who is on the list is not collected, so the numbers are theirs.
+ * server.  The processes on the list are not collected yet, so their ids are
+ * still valid.
  */
 static void
 KillLocked(void)
