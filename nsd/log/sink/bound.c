@@ -342,8 +342,8 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
 }
 
 /*
- * Locking a sink whose callers do not wait would make them leave records
- * behind: they look again only if one of them has it locked.
+ * Callers of a sink that is not awaited do not wait for its lock: they rely on
+ * a caller that has it locked to look again, and the keeper does not.
  */
 static bool
 MayLock(Ns_LogSink sink)

@@ -239,8 +239,8 @@ IsAgain(NsRing *const *rings, int n, int i)
 
     for (int j = i + 1; j < n; j++) {
         /*
-         * Several in one file are spill files of a process whose mapping was
-         * lost.
+         * They are in one file if they are spill files of a process whose
+         * mapping was lost.
          */
         if (rings[j]->headerPtr->epoch == headerPtr->epoch
             && rings[j]->headerPtr->pid == headerPtr->pid

@@ -5,10 +5,10 @@
  *
  *      A process that ends normally deletes its mapping.  One that was killed
  *      leaves it, and the next start finds it.  Each sink claims what is left
- *      under its name, no matter when the sink is made.  It writes nothing else
- *      before that, so the old records come first and its new ones wait.  If a
- *      log thread serves the sink, it writes the claims once all modules are
- *      loaded; otherwise the thread that makes the sink does.
+ *      under its name, no matter when the sink is made.  It writes these
+ *      records before any others; its new ones wait.  If a log thread serves
+ *      the sink, it writes the claims once all modules are loaded; otherwise
+ *      the thread that makes the sink does.
  *
  *      A claim is delivered from the old mapping, from its cursors on, by a
  *      second sink with the same target: exactly once.  Those cursors move like

@@ -17,7 +17,7 @@
  *          deliver.c      a record's way into the buffer,
  *          unspill.c      from disk
  *          sinkpass.c     and from the lanes
- *          sinkwork.c     the turns of those who log
+ *          sinkwork.c     the turns of threads that log
  *          recover.c      what earlier processes left (leftover.c, settle.c)
  *          sinkthread.c   what workers do (worker.c)
  *          sinkroute.c    what goes to which sink

@@ -1,8 +1,8 @@
 /*
  * sinkcheck.h --
  *
- *      What holds for a sink whenever nobody works for it.  A server stops
- *      where it does not.
+ *      What holds for a sink whenever no thread works for it.  The server stops
+ *      if one of these conditions fails.
  */
 
 #ifndef NSD_LOG_SINKCHECK_H
@@ -11,13 +11,14 @@
 #include "log/sink/sink.h"
 
 /*
- * With the sink locked and its places not lent: when the lock has been taken,
- * and before it is given back.
+ * Call with the sink locked and its places not lent: right after locking, and
+ * right before unlocking.
  */
 void NsSinkCheckLocked(Ns_LogSink sink);
 
 /*
- * With sleep.lock held: after a change of the state, or of the requests.
+ * Call with sleep.lock held, after the state or the list of requests has
+ * changed.
  */
 void NsSinkCheckSleepLocked(Ns_LogSink sink);
 

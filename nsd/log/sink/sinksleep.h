@@ -55,7 +55,7 @@ typedef struct NsSinkSleep {
     Ns_Cond   opDone; /* Wakes the callers of requests. */
     NsSinkOp *firstOp;
     NsSinkOp *lastOp;
-    bool      isServed; /* By workers, who carry out requests as well. */
+    bool      isServed; /* By workers; they also do requests. */
 } NsSinkSleep;
 
 #endif

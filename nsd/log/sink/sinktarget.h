@@ -16,7 +16,7 @@ typedef struct NsSinkTarget {
     uint64_t          fileBytes;     /* Size of the file, */
     uint64_t          fileInode;     /* and its inode; 0: not a regular file. */
     int64_t           lookDue;       /* Next check that it has its name. */
-    bool              isAstray;      /* The last check found it renamed. */
+    bool              isAstray;      /* The last check found its name gone. */
     bool              isReopenDue;   /* As soon as the buffer is written. */
     atomic_bool       isReopenAsked; /* Any thread sets it. */
     bool              isSynced;      /* What it received is on disk, */
@@ -26,7 +26,7 @@ typedef struct NsSinkTarget {
     void             *own;           /* The type's. */
     bool              isDatagram;    /* syslog: each message by itself. */
     time_t            nextRoll;
-    int64_t           rotateAfter; /* Failed by size: not before this. */
+    int64_t           rotateAfter; /* No roll by size before; one failed. */
     struct NsBacklog *backlogPtr;  /* NULL: never compressed. */
     bool              isClosed;    /* Records are dropped. */
 } NsSinkTarget;
