@@ -228,14 +228,15 @@ PutHeaders(const Script *scriptPtr, Ns_Set *env)
 
 /*
  * HTTP_PROXY is a variable that libraries trust, passwords are not for scripts,
- * and the other two have their own variables.  With other characters in their
+ * and the last two have their own variables.  With other characters in their
  * names, two fields could become the same variable.
  */
 static bool
 IsPassedOn(const char *field)
 {
     static const char *const kept[] = {
-        "Proxy", "Authorization", "Content-Length", "Content-Type"};
+        "Proxy", "Authorization", "Proxy-Authorization", "Content-Length",
+        "Content-Type"};
 
     for (int i = 0; i < Ns_NrElements(kept); i++) {
         if (STRIEQ(field, kept[i])) {
