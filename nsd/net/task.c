@@ -46,7 +46,8 @@ typedef struct Queue {
     char         *name;         /* Constant. */
     Ns_Thread     thread;       /* Constant. */
     NsWatcher     watcher;      /* The thread; stopped under the lock. */
-    bool          hasEnded;     /* Guarded by the lock. */
+    bool          hasEnded;     /* Guarded by the lock, like this one. */
+    bool          isJoined;
 } Queue;
 
 #define TASK(task)   ((Task *) (task))
@@ -71,6 +72,7 @@ static void            Call(Task *taskPtr, int why);
 static bool            BeginEnd(Task *taskPtr);
 static void            Finish(Task *taskPtr);
 static Ns_ShutdownProc Shutdown;
+static void            JoinEndedLocked(void);
 
 static const NsWatchProcs watchProcs = {
     .watchProc = Happened, .nodeProc = TakeSignal};
@@ -456,9 +458,38 @@ Shutdown(Ns_Time *deadlinePtr, void *arg)
             result = Ns_CondTimedWait(&changed, &lock, &deadline);
         }
     }
+    if (deadlinePtr != NULL && result == NS_OK) {
+        JoinEndedLocked();
+    }
     Ns_MutexUnlock(&lock);
     if (result != NS_OK) {
         Ns_Log(Warning, "task: timeout waiting for task queues to end");
+    }
+}
+
+/*
+ * A thread that has ended may still delete its interpreters, and what libraries
+ * keep for it: the process waits for that.
+ */
+static void
+JoinEndedLocked(void)
+{
+    Queue *queuePtr = firstQueuePtr;
+
+    NsAssertLocked(&lock);
+    while (queuePtr != NULL) {
+        Ns_Thread thread = queuePtr->thread;
+
+        if (!queuePtr->hasEnded || queuePtr->isJoined) {
+            queuePtr = queuePtr->nextQueuePtr;
+            continue;
+        }
+        queuePtr->isJoined = true;
+        Ns_MutexUnlock(&lock);
+        Ns_ThreadJoin(&thread, NULL);
+        Ns_MutexLock(&lock);
+        /* Its owner may have destroyed it meanwhile. */
+        queuePtr = firstQueuePtr;
     }
 }
 
