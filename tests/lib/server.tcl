@@ -31,6 +31,7 @@
 #       freePort                         a port for this file alone (see port.tcl)
 #       waitForPort number               until something listens there
 #       waitFor {condition} ?ms?         evaluates it until true; error when not
+#       hasEnded pid                     a process has, perhaps unnoticed by its parent
 #       isQuick ms script ?before?       true when one of some runs of the script took less than ms
 #       compile NAME.c ?option ...?      the file that cc makes of a source in tests/lib:
 #                                        with -shared a library, else a program
@@ -370,6 +371,8 @@ proc accessLog {{handle ""}} { readFile [home $handle]/logs/access.log }
 proc complaints {{handle ""}} {
     regexp -all -inline -line {^.*(?:Error|Warning|Fatal|Bug|Alert): .*$} [consoleLog $handle]
 }
+# Also if nobody has waited for the process.  It may go while it is looked at.
+proc hasEnded {pid} { expr {[catch {readFile /proc/$pid/stat} text] || [regexp {\) Z } $text]} }
 proc isRunning {{handle ""}} { expr {![file exists [home $handle]/status]} }
 
 proc stopServer {{handle ""} {signal TERM}} {
