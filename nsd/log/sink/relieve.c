@@ -41,6 +41,7 @@ typedef struct Walk {
 static bool        SpillBuffer(Ns_LogSink sink);
 static bool        HasLaneRecords(Ns_LogSink sink);
 static void        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
+static uint64_t    SegmentsFrom(uint32_t lane, uint64_t number);
 static void        BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
 static bool        MayPass(const NsSinkLane *lanePtr, bool isSpilling);
 static void        AddPlace(Walk *walkPtr, uint32_t i);
@@ -233,7 +234,7 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
         if (!MayPass(lanePtr, isSpilling)) {
             uint64_t number = MAX(NsRingNumberOf(done), 1);
 
-            walkPtr->nSegments += NsLaneEnd(lane) - number;
+            walkPtr->nSegments += SegmentsFrom(lane, number);
             continue;
         }
         *placePtr = lanePtr->place;
@@ -243,8 +244,19 @@ BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
         } else if (NsPlaceHead(ringPtr, placePtr) != NULL) {
             NsMergeAdd(&walkPtr->merge, placePtr);
         }
-        walkPtr->nSegments += NsLaneEnd(lane) - placePtr->number;
+        walkPtr->nSegments += SegmentsFrom(lane, placePtr->number);
     }
+}
+
+/*
+ * A lane tells its last segment after the segment can be read.
+ */
+static uint64_t
+SegmentsFrom(uint32_t lane, uint64_t number)
+{
+    uint64_t end = NsLaneEnd(lane);
+
+    return end > number ? end - number : 0;
 }
 
 /*
@@ -317,9 +329,9 @@ PassFirst(Walk *walkPtr)
         }
         walkPtr->gap.last = head.time;
     }
-    NsAssert(placePtr->number >= number
-             && walkPtr->nSegments >= placePtr->number - number);
-    walkPtr->nSegments -= placePtr->number - number;
+    /* The lane may have grown since its segments were counted. */
+    NsAssert(placePtr->number >= number);
+    walkPtr->nSegments -= MIN(walkPtr->nSegments, placePtr->number - number);
     if (placePtr->headPtr != NULL) {
         NsMergeFirstMoved(&walkPtr->merge);
     } else {
