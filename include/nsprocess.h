@@ -66,6 +66,13 @@ NS_EXTERN void *Ns_RegisterAtExit(Ns_Callback *proc, void *arg);
 NS_EXTERN void Ns_RegisterModule(const char *name, Ns_ModuleInitProc *proc);
 
 /*
+ * For a module that a server has to load, of that name in the log: whether one
+ * does.  If not, an Error says so.
+ */
+NS_EXTERN bool Ns_ModuleIsForServer(const char *name, const char *server,
+                                    const char *module);
+
+/*
  * Load a shared object and call its function `init`.  A relative file is below
  * home/bin, and its ending .so may be left out.  interp may be NULL.  NS_ERROR:
  * the reason is in the log.  Main thread, during the start.

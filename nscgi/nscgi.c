@@ -14,7 +14,6 @@ NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
-static bool      IsForServer(const char *server, const char *module);
 static void      ReadSettings(Cgi *cgiPtr, const char *section);
 static Ns_Set   *NamedSection(const char *section, const char *key,
                               const char *prefix);
@@ -40,19 +39,7 @@ static int       OpenPidFd(pid_t pid);
 int
 Ns_ModuleCheck(const char *server, const char *module)
 {
-    return IsForServer(server, module) ? NS_OK : NS_ERROR;
-}
-
-static bool
-IsForServer(const char *server, const char *module)
-{
-    if (server == NULL) {
-        Ns_Log(Error,
-               "nscgi: '%s' must be loaded for a server, not globally: name "
-               "it in ns/server/SERVER/modules",
-               module);
-    }
-    return server != NULL;
+    return Ns_ModuleIsForServer("nscgi", server, module) ? NS_OK : NS_ERROR;
 }
 
 int
@@ -62,7 +49,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_Set     *settings;
     Cgi        *cgiPtr;
 
-    if (!IsForServer(server, module)) {
+    if (!Ns_ModuleIsForServer("nscgi", server, module)) {
         return NS_ERROR;
     }
     cgiPtr = ns_calloc(1u, sizeof(*cgiPtr));

@@ -67,7 +67,6 @@ static const struct {
                  {"checkforproxy", NS_ACCESS_CHECKFORPROXY},
                  {"suppressquery", NS_ACCESS_SUPPRESSQUERY}};
 
-static bool  IsForServer(const char *server, const char *module);
 static char *FindFile(const char *server, const char *module, const char *file);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
@@ -106,22 +105,7 @@ static Tcl_ObjCmdProc RollCmd;
 int
 Ns_ModuleCheck(const char *server, const char *module)
 {
-    return IsForServer(server, module) ? NS_OK : NS_ERROR;
-}
-
-/*
- * Not in the above, which another module that is loaded has as well.
- */
-static bool
-IsForServer(const char *server, const char *module)
-{
-    if (server == NULL) {
-        Ns_Log(Error,
-               "nslog: '%s' must be loaded for a server, not "
-               "globally: name it in ns/server/SERVER/modules",
-               module);
-    }
-    return server != NULL;
+    return Ns_ModuleIsForServer("nslog", server, module) ? NS_OK : NS_ERROR;
 }
 
 int
@@ -132,7 +116,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_DString      section;
     Log            *logPtr;
 
-    if (!IsForServer(server, module)) {
+    if (!Ns_ModuleIsForServer("nslog", server, module)) {
         return NS_ERROR;
     }
     Ns_DStringInit(&section);

@@ -28,8 +28,7 @@ typedef struct Server {
 
 static Tcl_HashTable servers; /* Constant after the start. */
 
-static bool    IsForServer(const char *server, const char *module);
-static Server *FindServer(const char *name);
+static Server                 *FindServer(const char *name);
 static Ns_RequestAuthorizeProc AuthorizeRequest;
 static Ns_UserAuthorizeProc    AuthorizeUser;
 static bool                    HasOtherScheme(const char *user);
@@ -52,19 +51,7 @@ static SubProc AddUserCmd, AddGroupCmd, ListUsersCmd, ListGroupsCmd,
 int
 Ns_ModuleCheck(const char *server, const char *module)
 {
-    return IsForServer(server, module) ? NS_OK : NS_ERROR;
-}
-
-static bool
-IsForServer(const char *server, const char *module)
-{
-    if (server == NULL) {
-        Ns_Log(Error,
-               "nsperm: '%s' must be loaded for a server, not globally: name "
-               "it in ns/server/SERVER/modules",
-               module);
-    }
-    return server != NULL;
+    return Ns_ModuleIsForServer("nsperm", server, module) ? NS_OK : NS_ERROR;
 }
 
 int
@@ -75,7 +62,7 @@ Ns_ModuleInit(const char *server, const char *module)
     Tcl_HashEntry *hPtr;
     int            isNew;
 
-    if (!IsForServer(server, module)) {
+    if (!Ns_ModuleIsForServer("nsperm", server, module)) {
         return NS_ERROR;
     }
     if (!isInitialized) {

@@ -96,6 +96,18 @@ AskModules(const char *server, const char *symbol, NsModuleSymbolProc *proc,
     }
 }
 
+bool
+Ns_ModuleIsForServer(const char *name, const char *server, const char *module)
+{
+    if (server == NULL) {
+        Ns_Log(Error,
+               "%s: '%s' must be loaded for a server, not globally: name it "
+               "in ns/server/SERVER/modules",
+               name, module);
+    }
+    return server != NULL;
+}
+
 int
 Ns_ModuleLoad(Tcl_Interp *interp, const char *server, const char *module,
               const char *file, const char *init)
