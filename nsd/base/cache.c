@@ -11,6 +11,9 @@
  *                                ^                    |
  *                                +--UnsetValue--------+
  *                                +--Create if expired-+
+ *
+ *      One that is filled may be disowned meanwhile: then its value is out of
+ *      date before it is there, and its filler deletes it instead.
  */
 
 #include "base/cache.h"
@@ -26,9 +29,10 @@ typedef struct Entry {
 
     void   *value; /* NULL while being filled. */
     size_t  size;
-    Ns_Time expires; /* 0: never. */
-    int     cost;    /* Microseconds it took to make the value. */
-    int     nUses;   /* Since the value was set. */
+    Ns_Time expires;    /* 0: never. */
+    int     cost;       /* Microseconds it took to make the value. */
+    int     nUses;      /* Since the value was set. */
+    bool    isDisowned; /* While being filled: not to be kept. */
 
     struct Entry *newerPtr; /* By last use. */
     struct Entry *olderPtr;
@@ -76,6 +80,7 @@ static Entry *EnterLocked(Cache *cachePtr, const char *key, bool *isNewPtr);
 static void   CountLocked(Entry *entryPtr, bool isNew);
 static bool   IsExpired(const Entry *entryPtr, const Ns_Time *nowPtr);
 static bool   DropIfExpiredLocked(Entry *entryPtr);
+static void   DisownLocked(Entry *entryPtr);
 static void   DeleteLocked(Entry *entryPtr);
 static void   UnsetLocked(Entry *entryPtr);
 static void   PruneLocked(Cache *cachePtr, const Entry *keepPtr);
@@ -272,6 +277,7 @@ Ns_CacheSetValueExpires(Ns_Entry *entry, void *value, size_t size,
     entryPtr->expires = expiresPtr != NULL ? *expiresPtr : (Ns_Time){0, 0};
     entryPtr->cost = cost;
     entryPtr->nUses = 0;
+    entryPtr->isDisowned = false;
     if (value != NULL) {
         LinkNewestLocked(entryPtr);
         PruneLocked(cachePtr, entryPtr);
@@ -311,6 +317,40 @@ Ns_CacheFlush(Ns_Cache *cache)
         nFlushed++;
     }
     return nFlushed;
+}
+
+void
+NsCacheDisown(Ns_Cache *cache, const char *pattern, bool isGlob)
+{
+    Cache         *cachePtr = CacheOf(cache);
+    Tcl_HashEntry *hPtr;
+    Tcl_HashSearch search;
+
+    NsAssertLocked(&cachePtr->lock);
+
+    if (pattern != NULL && !isGlob) {
+        hPtr = Tcl_FindHashEntry(&cachePtr->entries, pattern);
+        if (hPtr != NULL) {
+            DisownLocked(Tcl_GetHashValue(hPtr));
+        }
+        return;
+    }
+    for (hPtr = Tcl_FirstHashEntry(&cachePtr->entries, &search); hPtr != NULL;
+         hPtr = Tcl_NextHashEntry(&search)) {
+        if (pattern == NULL
+            || Tcl_StringMatch(Tcl_GetHashKey(&cachePtr->entries, hPtr),
+                               pattern)) {
+            DisownLocked(Tcl_GetHashValue(hPtr));
+        }
+    }
+}
+
+bool
+NsCacheIsDisowned(Ns_Entry *entry)
+{
+    NsAssertLocked(&EntryOf(entry)->cachePtr->lock);
+
+    return EntryOf(entry)->isDisowned;
 }
 
 Ns_Entry *
@@ -558,6 +598,14 @@ DropIfExpiredLocked(Entry *entryPtr)
     entryPtr->cachePtr->stats.nExpired++;
     DeleteLocked(entryPtr);
     return true;
+}
+
+static void
+DisownLocked(Entry *entryPtr)
+{
+    NsAssertLocked(&entryPtr->cachePtr->lock);
+
+    entryPtr->isDisowned = entryPtr->value == NULL;
 }
 
 static void

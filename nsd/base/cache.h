@@ -19,6 +19,15 @@
 int NsCacheGetUses(Ns_Entry *entry);
 
 /*
+ * What entries are being filled with is out of date: those with the key, or
+ * that match the glob, or all for NULL.  Whoever fills one asks when the value
+ * is there, and deletes the entry instead of setting it; then those who wait
+ * for it make a value anew.
+ */
+void NsCacheDisown(Ns_Cache *cache, const char *pattern, bool isGlob);
+bool NsCacheIsDisowned(Ns_Entry *entry);
+
+/*
  * Count a value that a transaction has put into the cache, or discarded.  The
  * statistics speak of transactions when there were any.
  */

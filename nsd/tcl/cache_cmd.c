@@ -22,8 +22,7 @@ static Tcl_ObjCmdProc CreateCmd, GetCmd, KeysCmd, FlushCmd, NamesCmd, ExistsCmd,
 static int  AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
                      const NsTclCacheSettings *settingsPtr);
 static int  GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
-static int  FlushMatching(NsTclCache *cachePtr, const char *pattern);
-static int  FlushKey(NsTclCache *cachePtr, const char *key);
+static int  FlushValues(NsTclCache *cachePtr, const char *pattern, bool isGlob);
 static void AppendContents(NsTclCache *cachePtr, Ns_DString *dsPtr);
 static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
@@ -204,41 +203,44 @@ FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_CacheLock(cachePtr->cache);
     if (nKeys == 0) {
         nFlushed = NsCacheTxnFlush(cachePtr, NULL, false)
-            + Ns_CacheFlush(cachePtr->cache);
+            + FlushValues(cachePtr, NULL, false);
     }
     for (int i = objc - nKeys; i < objc; i++) {
         const char *key = Tcl_GetString(objv[i]);
 
         nFlushed += NsCacheTxnFlush(cachePtr, key, isGlob)
-            + (isGlob ? FlushMatching(cachePtr, key) : FlushKey(cachePtr, key));
+            + FlushValues(cachePtr, key, isGlob);
     }
     Ns_CacheUnlock(cachePtr->cache);
     return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }
 
 /*
- * With the cache locked.
+ * With the cache locked: remove the value of a key, those that match a pattern,
+ * or all.  Those that are in the making then will not be kept.
  */
 static int
-FlushKey(NsTclCache *cachePtr, const char *key)
-{
-    Ns_Entry *entry = Ns_CacheFindEntry(cachePtr->cache, key);
-
-    if (entry == NULL) {
-        return 0;
-    }
-    Ns_CacheFlushEntry(entry);
-    return 1;
-}
-
-static int
-FlushMatching(NsTclCache *cachePtr, const char *pattern)
+FlushValues(NsTclCache *cachePtr, const char *pattern, bool isGlob)
 {
     Ns_CacheSearch search;
+    Ns_Entry      *entry;
     int            nFlushed = 0;
 
-    for (Ns_Entry *entry = Ns_CacheFirstEntry(cachePtr->cache, &search);
-         entry != NULL; entry = Ns_CacheNextEntry(&search)) {
+    cachePtr->nFlushes++;
+    NsCacheDisown(cachePtr->cache, pattern, isGlob);
+    if (pattern == NULL) {
+        return Ns_CacheFlush(cachePtr->cache);
+    }
+    if (!isGlob) {
+        entry = Ns_CacheFindEntry(cachePtr->cache, pattern);
+        if (entry == NULL) {
+            return 0;
+        }
+        Ns_CacheFlushEntry(entry);
+        return 1;
+    }
+    for (entry = Ns_CacheFirstEntry(cachePtr->cache, &search); entry != NULL;
+         entry = Ns_CacheNextEntry(&search)) {
         if (Tcl_StringMatch(Ns_CacheKey(entry), pattern)) {
             Ns_CacheFlushEntry(entry);
             nFlushed++;
@@ -460,8 +462,8 @@ MemoizeFlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         nFlushed;
 
     Ns_CacheLock(cachePtr->cache);
-    nFlushed = objc == 1 ? Ns_CacheFlush(cachePtr->cache)
-                         : FlushMatching(cachePtr, Tcl_GetString(objv[1]));
+    nFlushed = FlushValues(cachePtr, objc == 1 ? NULL : Tcl_GetString(objv[1]),
+                           true);
     Ns_CacheUnlock(cachePtr->cache);
     return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }

@@ -29,6 +29,8 @@ typedef struct Pending {
     bool             hasExpires;
     Ns_Time          expires;
     int              cost;
+    bool             isComputed; /* From data as they were before ... */
+    uint64_t         nFlushes;   /* ... this flush of the cache. */
 } Pending;
 
 #define MAX_DEPTH 16
@@ -39,6 +41,7 @@ static atomic_uint_fast64_t       nBegun; /* Any thread. */
 static int         EndOne(bool isCommit);
 static bool        GiveUp(const Pending *pendingPtr);
 static bool        StoreInCache(const Pending *pendingPtr);
+static bool        IsOutdatedLocked(const Pending *pendingPtr);
 static void        StoreInOuter(Transaction *outerPtr, const char *tableKey,
                                 Pending *pendingPtr);
 static const char *TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr,
@@ -153,7 +156,9 @@ GiveUp(const Pending *pendingPtr)
 
 /*
  * Another thread may be computing the same key; false when it does not finish
- * in the cache's time, or when it is this one.
+ * in the cache's time, or when it is this one.  It is also false when the value
+ * was computed before a flush of the cache: whatever that was of, the value may
+ * be out of date, and the next to ask for it computes it.
  */
 static bool
 StoreInCache(const Pending *pendingPtr)
@@ -169,11 +174,21 @@ StoreInCache(const Pending *pendingPtr)
         return false;
     }
     Ns_CacheLock(cachePtr->cache);
+    if (IsOutdatedLocked(pendingPtr)) {
+        Ns_CacheUnlock(cachePtr->cache);
+        return false;
+    }
     timeout = cachePtr->settings.timeout;
     entry = Ns_CacheWaitCreateEntry(cachePtr->cache, pendingPtr->key, &isNew,
                                     timeout.sec != 0 || timeout.usec != 0
                                         ? &timeout
                                         : NULL);
+    if (entry != NULL && IsOutdatedLocked(pendingPtr)) {
+        if (isNew) {
+            Ns_CacheDeleteEntry(entry);
+        }
+        entry = NULL;
+    }
     if (entry != NULL) {
         limit = NsTclCacheStore(cachePtr, entry, valuePtr->text,
                                 valuePtr->length,
@@ -185,6 +200,13 @@ StoreInCache(const Pending *pendingPtr)
     Ns_CacheUnlock(cachePtr->cache);
     NsTclCacheNoteTooLong(cachePtr, pendingPtr->key, valuePtr->length, limit);
     return entry != NULL;
+}
+
+static bool
+IsOutdatedLocked(const Pending *pendingPtr)
+{
+    return pendingPtr->isComputed
+        && pendingPtr->nFlushes != pendingPtr->cachePtr->nFlushes;
 }
 
 static void
@@ -223,7 +245,8 @@ NsCacheTxnFind(const NsTclCache *cachePtr, const char *key)
 
 void
 NsCacheTxnStore(NsTclCache *cachePtr, const char *key, const char *text,
-                size_t length, const Ns_Time *expiresPtr, int cost)
+                size_t length, const Ns_Time *expiresPtr, int cost,
+                const uint64_t *nFlushesPtr)
 {
     Pending   *pendingPtr = ns_calloc(1, sizeof(*pendingPtr));
     Ns_DString ds;
@@ -234,6 +257,10 @@ NsCacheTxnStore(NsTclCache *cachePtr, const char *key, const char *text,
     if (expiresPtr != NULL) {
         pendingPtr->hasExpires = true;
         pendingPtr->expires = *expiresPtr;
+    }
+    if (nFlushesPtr != NULL) {
+        pendingPtr->isComputed = true;
+        pendingPtr->nFlushes = *nFlushesPtr;
     }
     Ns_DStringInit(&ds);
     StoreInOuter(innermostPtr, TableKey(&ds, cachePtr, key), pendingPtr);

@@ -44,10 +44,13 @@ const NsTclCacheValue *NsCacheTxnFind(const NsTclCache *cachePtr,
 
 /*
  * Hold a copy of the text in the innermost transaction.  Times and cost are
- * those of NsTclCacheStore, which is called at the commit.
+ * those of NsTclCacheStore, which is called at the commit.  With nFlushesPtr,
+ * the number of flushes of the cache before the value was computed, it is
+ * stored only if there was none since.
  */
 void NsCacheTxnStore(NsTclCache *cachePtr, const char *key, const char *text,
-                     size_t length, const Ns_Time *expiresPtr, int cost);
+                     size_t length, const Ns_Time *expiresPtr, int cost,
+                     const uint64_t *nFlushesPtr);
 
 /*
  * Forget the values whose key matches the glob, or is the key, or all (NULL);

@@ -11,6 +11,7 @@
 
 #include "tcl/cacheupdate_cmd.h"
 #include "ns.h"
+#include "base/cache.h"
 #include "base/clock.h"
 #include "tcl/cachetxn.h"
 #include "tcl/cleanup.h"
@@ -25,14 +26,16 @@ typedef struct Update {
     NsTclCache *cachePtr;
     Ns_Entry   *entry; /* Ours to fill, the cache being locked; NULL in
                         * a transaction. */
-    bool            isNew;
-    Tcl_Obj        *oldObj; /* Begin .. End: the value; NULL if none. */
-    const char     *key;
-    Ns_Time        *timeoutPtr; /* NULL: not given. */
-    Ns_Time        *expiresPtr;
-    int             isForced;
-    size_t          length, limit; /* What was too long to be stored. */
-    int             nArgs;         /* Words behind the key. */
+    bool        isNew;
+    Tcl_Obj    *oldObj; /* Begin .. End: the value; NULL if none. */
+    const char *key;
+    Ns_Time    *timeoutPtr; /* NULL: not given. */
+    Ns_Time    *expiresPtr;
+    int         isForced;
+    size_t      length, limit; /* What was too long to be stored. */
+    uint64_t   *nFlushesPtr;   /* In a transaction, of a computed value:
+                                * flushes of the cache before. */
+    int             nArgs;     /* Words behind the key. */
     Tcl_Obj *const *args;
 } Update;
 
@@ -149,7 +152,7 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
     NsTclCacheWorkEnd(&work);
 
     Ns_CacheLock(cache);
-    if (result == TCL_OK) {
+    if (result == TCL_OK && !NsCacheIsDisowned(updatePtr->entry)) {
         int         length;
         const char *text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp),
                                                 &length);
@@ -168,11 +171,18 @@ EvalInTransaction(Tcl_Interp *interp, Update *updatePtr)
     Tcl_Obj    *valueObj = updatePtr->isForced
            ? NULL
            : NsCacheGetValueObj(updatePtr->cachePtr, updatePtr->key);
+    uint64_t    nFlushes;
     const char *text;
     int         result, length, microseconds;
 
     if (valueObj != NULL) {
         return NsTclReturn(interp, valueObj);
+    }
+    if (!updatePtr->isForced) {
+        Ns_CacheLock(updatePtr->cachePtr->cache);
+        nFlushes = updatePtr->cachePtr->nFlushes;
+        updatePtr->nFlushesPtr = &nFlushes;
+        Ns_CacheUnlock(updatePtr->cachePtr->cache);
     }
     result = Compute(interp, updatePtr, &microseconds);
     if (result == TCL_OK) {
@@ -347,7 +357,7 @@ Store(Update *updatePtr, const char *text, size_t length, int cost)
 {
     if (updatePtr->entry == NULL) {
         NsCacheTxnStore(updatePtr->cachePtr, updatePtr->key, text, length,
-                        updatePtr->expiresPtr, cost);
+                        updatePtr->expiresPtr, cost, updatePtr->nFlushesPtr);
     } else {
         updatePtr->limit = NsTclCacheStore(updatePtr->cachePtr,
                                            updatePtr->entry, text, length,

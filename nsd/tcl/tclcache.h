@@ -27,6 +27,7 @@ typedef struct NsTclCache {
     const char        *name;  /* Constant. */
     Ns_Cache          *cache; /* Constant; its lock guards the settings. */
     NsTclCacheSettings settings;
+    uint64_t           nFlushes; /* By scripts; under the same lock. */
 } NsTclCache;
 
 typedef struct NsTclCacheValue {
