@@ -41,7 +41,7 @@ static atomic_uint_fast64_t       nBegun; /* Any thread. */
 static int         EndOne(bool isCommit);
 static bool        GiveUp(const Pending *pendingPtr);
 static bool        StoreInCache(const Pending *pendingPtr);
-static bool        IsOutdatedLocked(const Pending *pendingPtr);
+static bool        IsOutdated(const Pending *pendingPtr);
 static void        StoreInOuter(Transaction *outerPtr, const char *tableKey,
                                 Pending *pendingPtr);
 static const char *TableKey(Ns_DString *dsPtr, const NsTclCache *cachePtr,
@@ -174,7 +174,7 @@ StoreInCache(const Pending *pendingPtr)
         return false;
     }
     Ns_CacheLock(cachePtr->cache);
-    if (IsOutdatedLocked(pendingPtr)) {
+    if (IsOutdated(pendingPtr)) {
         Ns_CacheUnlock(cachePtr->cache);
         return false;
     }
@@ -183,7 +183,7 @@ StoreInCache(const Pending *pendingPtr)
                                     timeout.sec != 0 || timeout.usec != 0
                                         ? &timeout
                                         : NULL);
-    if (entry != NULL && IsOutdatedLocked(pendingPtr)) {
+    if (entry != NULL && IsOutdated(pendingPtr)) {
         if (isNew) {
             Ns_CacheDeleteEntry(entry);
         }
@@ -202,8 +202,11 @@ StoreInCache(const Pending *pendingPtr)
     return entry != NULL;
 }
 
+/*
+ * With the cache locked.
+ */
 static bool
-IsOutdatedLocked(const Pending *pendingPtr)
+IsOutdated(const Pending *pendingPtr)
 {
     return pendingPtr->isComputed
         && pendingPtr->nFlushes != pendingPtr->cachePtr->nFlushes;
