@@ -118,7 +118,7 @@ LogHungThread(const NsConnThread *threadPtr, const char *description)
         if (nWords >= 6) {
             NsConnThreadName(threadPtr, name, sizeof(name));
             Ns_Log(Warning,
-                   "server [%s]: gave up a request that hangs:"
+                   "server[%s]: gave up a request that hangs:"
                    " thread %s, %s %s from %s, for %s s",
                    poolPtr->serverPtr->name, name, words[3], words[4], words[1],
                    words[5]);

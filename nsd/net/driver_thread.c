@@ -299,8 +299,8 @@ Abandon(NsDriverThread *threadPtr)
     }
     if (nUnfinished > 0) {
         Ns_Log(Warning,
-               "[driver:%s]: timeout, dropped %d requests that had"
-               " not arrived completely",
+               "%s: timeout: dropped %d requests that had not"
+               " arrived completely",
                threadPtr->drvPtr->pub.module, nUnfinished);
     }
 }

@@ -65,7 +65,7 @@ NsProgressBegin(const NsHttpHead *headPtr)
     }
     Ns_MutexUnlock(&lock);
     if (!isNew) {
-        Ns_Log(Warning, "ns:progress: an upload to %s is tracked already",
+        Ns_Log(Warning, "progress: an upload to %s is tracked already",
                Ns_DStringValue(&key));
         ns_free(progressPtr);
         progressPtr = NULL;

@@ -309,7 +309,8 @@ Shutdown(Ns_Time *deadlinePtr, void *arg)
     }
     Ns_MutexUnlock(&lock);
     if (result != NS_OK) {
-        Ns_Log(Warning, "socks: timeout waiting for socket callback shutdown");
+        Ns_Log(Warning,
+               "sockcallback: timeout waiting for the callbacks to end");
     }
 }
 

@@ -224,20 +224,20 @@ Ns_SockSetDeferAccept(NS_SOCKET sock, int seconds)
     if (setsockopt(sock, IPPROTO_TCP, TCP_FASTOPEN, &queueLength,
                    sizeof(queueLength))
         != 0) {
-        Ns_Log(Error, "deferaccept: cannot set TCP_FASTOPEN: %s",
+        Ns_Log(Error, "driver: deferaccept: cannot set TCP_FASTOPEN: %s",
                strerror(errno));
     } else {
-        Ns_Log(Notice, "deferaccept: TCP_FASTOPEN set");
+        Ns_Log(Notice, "driver: deferaccept: TCP_FASTOPEN set");
     }
 #endif
 #ifdef TCP_DEFER_ACCEPT
     if (setsockopt(sock, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
                    sizeof(seconds))
         != 0) {
-        Ns_Log(Error, "deferaccept: cannot set TCP_DEFER_ACCEPT: %s",
+        Ns_Log(Error, "driver: deferaccept: cannot set TCP_DEFER_ACCEPT: %s",
                strerror(errno));
     } else {
-        Ns_Log(Notice, "deferaccept: TCP_DEFER_ACCEPT set");
+        Ns_Log(Notice, "driver: deferaccept: TCP_DEFER_ACCEPT set");
     }
 #endif
 }

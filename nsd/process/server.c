@@ -7,6 +7,7 @@
 #include "process/server.h"
 
 #include "base/assert.h"
+#include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
 
@@ -79,6 +80,18 @@ NsServerAt(int i)
 NsServer *
 NsServerInitializing(void)
 {
+    return table.initializingPtr;
+}
+
+NsServer *
+NsServerRegistering(const char *caller)
+{
+    if (table.initializingPtr == NULL) {
+        Ns_Log(Error,
+               "server: %s: no server is being initialized: call it when the"
+               " module is loaded for a server",
+               caller);
+    }
     return table.initializingPtr;
 }
 

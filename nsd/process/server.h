@@ -47,6 +47,12 @@ NsServer *NsServerAt(int i);
  * The server that is being initialized; NULL outside initialization.
  */
 NsServer *NsServerInitializing(void);
+
+/*
+ * The same for a public function, the caller, that registers something for
+ * that server.  NULL: there is none, which is logged.
+ */
+NsServer *NsServerRegistering(const char *caller);
 void      NsServerSetInitializing(NsServer *serverPtr);
 
 #endif

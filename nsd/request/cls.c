@@ -24,7 +24,7 @@ Ns_ClsAlloc(Ns_Cls *clsPtr, Ns_Callback *cleanupProc)
     int slot = atomic_fetch_add(&nSlots, 1);
 
     if (slot >= NS_CONN_MAXCLS) {
-        Ns_Fatal("Ns_ClsAlloc: more than %d slots", NS_CONN_MAXCLS);
+        Ns_Fatal("conn: Ns_ClsAlloc: more than %d slots", NS_CONN_MAXCLS);
     }
     atomic_store(&cleanupProcs[slot], cleanupProc);
     *clsPtr = INT2PTR(slot + 1);
@@ -77,7 +77,7 @@ SlotOf(const Ns_Cls *clsPtr)
     int slot = PTR2INT(*clsPtr) - 1;
 
     if (slot < 0 || slot >= NS_CONN_MAXCLS) {
-        Ns_Fatal("Ns_Cls: handle was not allocated");
+        Ns_Fatal("conn: Ns_Cls: the handle was not made by Ns_ClsAlloc");
     }
     return slot;
 }

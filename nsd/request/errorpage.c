@@ -55,10 +55,9 @@ NsErrorPageServerInit(NsServer *serverPtr)
 void
 Ns_RegisterReturn(int status, const char *url)
 {
-    NsServer *serverPtr = NsServerInitializing();
+    NsServer *serverPtr = NsServerRegistering("Ns_RegisterReturn");
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_RegisterReturn: no initializing server");
         return;
     }
     SetErrorPage(serverPtr->requestPtr, status, url);

@@ -16,7 +16,7 @@ NsRequestServerFind(const char *server, const char *caller)
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
     if (serverPtr == NULL || serverPtr->requestPtr == NULL) {
-        Ns_Log(Error, "%s: no such server: %s", caller,
+        Ns_Log(Error, "server: %s: no such server: %s", caller,
                server == NULL ? "" : server);
         return NULL;
     }

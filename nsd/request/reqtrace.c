@@ -68,10 +68,9 @@ Ns_RegisterConnCleanup(const char *server, Ns_TraceProc *proc, void *arg)
 void *
 Ns_RegisterCleanup(Ns_TraceProc *proc, void *arg)
 {
-    NsServer *serverPtr = NsServerInitializing();
+    NsServer *serverPtr = NsServerRegistering("Ns_RegisterCleanup");
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_RegisterCleanup: no initializing server");
         return NULL;
     }
     return Ns_RegisterConnCleanup(serverPtr->name, proc, arg);

@@ -105,10 +105,9 @@ Ns_PageRoot(const char *server)
 int
 Ns_SetServerRootProc(Ns_ServerRootProc *proc, void *arg)
 {
-    NsServer *serverPtr = NsServerInitializing();
+    NsServer *serverPtr = NsServerRegistering("Ns_SetServerRootProc");
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_SetServerRootProc: no initializing server");
         return NS_ERROR;
     }
     serverPtr->requestPtr->rootProc = proc;
@@ -119,10 +118,9 @@ Ns_SetServerRootProc(Ns_ServerRootProc *proc, void *arg)
 int
 Ns_SetConnLocationProc(Ns_ConnLocationProc *proc, void *arg)
 {
-    NsServer *serverPtr = NsServerInitializing();
+    NsServer *serverPtr = NsServerRegistering("Ns_SetConnLocationProc");
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_SetConnLocationProc: no initializing server");
         return NS_ERROR;
     }
     serverPtr->requestPtr->locationProc = proc;

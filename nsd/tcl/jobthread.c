@@ -82,7 +82,7 @@ NsJobRunThread(void *arg)
         Ns_MutexUnlock(&nsJobs.lock);
         /* If none can be started, this thread continues in its place. */
     } while (NsJobStartThread(successor) != 0);
-    Ns_Log(Notice, "exiting");
+    Ns_Log(Notice, "tcljobs: exiting");
 
     Ns_MutexLock(&nsJobs.lock);
     nsJobs.nThreads--;

@@ -495,7 +495,7 @@ static int
 ShareCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    Ns_Log(Warning, "ns_share is not supported: use nsv_* instead");
+    Ns_Log(Warning, "nsv: ns_share is not supported: use nsv_* instead");
     return TCL_OK;
 }
 

@@ -81,7 +81,7 @@ RunShell(void *arg)
     (void) Ns_WaitForStartup();
     interp = Ns_TclAllocateInterp(shell.serverPtr->name);
     if (interp == NULL) {
-        Ns_Log(Error, "command mode: no interpreter for server '%s'",
+        Ns_Log(Error, "nsmain: command mode: no interpreter for server '%s'",
                shell.serverPtr->name);
     } else {
         Tcl_CreateObjCommand(interp, "exit", ExitCmd, NULL, NULL);

@@ -126,11 +126,13 @@ Register(const char *server, Ns_TclTraceProc *proc, void *arg, int when)
     NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
 
     if (server != NULL && (serverPtr == NULL || serverPtr->tclPtr == NULL)) {
-        Ns_Log(Error, "Ns_TclRegisterTrace: no such server: %s", server);
+        Ns_Log(Error, "server: Ns_TclRegisterTrace: no such server: %s",
+               server);
         return NS_ERROR;
     }
     if (NsInfoLife() != NS_LIFE_STARTING) {
-        Ns_Log(Error, "Ns_TclRegisterTrace: the server has already started");
+        Ns_Log(Error,
+               "server: Ns_TclRegisterTrace: the server has already started");
         return NS_ERROR;
     }
     for (int i = 0; server == NULL && i < NsServerCount(); i++) {
@@ -186,10 +188,9 @@ ListOf(NsTclServer *tclPtr, int when)
 static int
 RegisterInitializing(Ns_TclTraceProc *proc, void *arg, int when)
 {
-    NsServer *serverPtr = NsServerInitializing();
+    NsServer *serverPtr = NsServerRegistering("Ns_TclRegisterTrace");
 
     if (serverPtr == NULL) {
-        Ns_Log(Error, "Ns_TclRegisterTrace: no server is being initialized");
         return NS_ERROR;
     }
     return Register(serverPtr->name, proc, arg, when);

@@ -316,7 +316,7 @@ RunWorker(void *arg)
     Ns_MutexUnlock(&lock);
     NsLaneSetDrainer(false);
     if (isTold) {
-        Ns_Log(Notice, "exiting");
+        Ns_Log(Notice, "log: exiting");
     }
     NsThreadForgetArg();
     JoinEnded();

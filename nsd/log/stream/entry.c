@@ -348,13 +348,13 @@ Ns_LogDeprecated(Tcl_Obj *const *objv, int objc, const char *alternative,
 void
 Ns_SetLogFlushProc(Ns_LogFlushProc *proc)
 {
-    Ns_Fatal("Ns_SetLogFlushProc: no longer available; use Ns_AddLogFilter");
+    Ns_Fatal("log: Ns_SetLogFlushProc is gone: use Ns_AddLogFilter");
 }
 
 void
 Ns_SetNsLogProc(Ns_LogProc *proc)
 {
-    Ns_Fatal("Ns_SetNsLogProc: no longer available; use Ns_AddLogFilter");
+    Ns_Fatal("log: Ns_SetNsLogProc is gone: use Ns_AddLogFilter");
 }
 
 static void
