@@ -97,22 +97,53 @@ NS_EXTERN void *Ns_RegisterConnCleanup(const char *server, Ns_TraceProc *proc,
 NS_EXTERN void *Ns_RegisterCleanup(Ns_TraceProc *proc, void *arg);
 
 /*
- * Ask the server's authorization hook; NS_OK without one.  user, password and
- * peer may be NULL.
+ * The chain of those who decide about requests, and the one about users: each
+ * server has both.  The procedures run in the order of their registration,
+ * those registered with first ahead of it, with no lock held; the last one that
+ * ran decides.  Each answers NS_OK, NS_UNAUTHORIZED, or NS_FORBIDDEN, all else
+ * is a failure; *codePtr is TCL_OK.  TCL_BREAK there ends the chain with this
+ * answer, TCL_RETURN because the procedure has answered the client, TCL_ERROR
+ * because it failed, and has logged why; with TCL_CONTINUE the procedure has no
+ * say.  Strings may be NULL.
+ *
+ * authority, copied, names who decided.  A registration lasts as long as the
+ * server.  NS_ERROR: there is no such server.
+ */
+typedef int Ns_AuthorizeRequestProc(void *arg, const char *method,
+                                    const char *url, const char *user,
+                                    const char *password, const char *peer,
+                                    int *codePtr);
+typedef int Ns_AuthorizeUserProc(void *arg, const char *user,
+                                 const char *password, int *codePtr);
+
+NS_EXTERN int Ns_RegisterAuthorizeRequest(const char              *server,
+                                          Ns_AuthorizeRequestProc *proc,
+                                          void *arg, const char *authority,
+                                          bool first);
+NS_EXTERN int Ns_RegisterAuthorizeUser(const char           *server,
+                                       Ns_AuthorizeUserProc *proc, void *arg,
+                                       const char *authority, bool first);
+
+/*
+ * Ask the chain about a request; NS_OK if it is empty.  user, password and peer
+ * may be NULL.  NS_FILTER_RETURN: the client has been answered.
  */
 NS_EXTERN int Ns_AuthorizeRequest(const char *server, const char *method,
                                   const char *url, const char *user,
                                   const char *password, const char *peer);
 
 /*
- * Install the one hook of a server, and the one for users; NULL removes it.
+ * The older way: one hook for a server, and one for the users of all servers;
+ * NULL removes it.  The former has its place in the chain from its first use
+ * on; the latter runs ahead of the chains.
  */
 NS_EXTERN void Ns_SetRequestAuthorizeProc(const char              *server,
                                           Ns_RequestAuthorizeProc *proc);
 NS_EXTERN void Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *proc);
 
 /*
- * Ask the hook for users; NS_ERROR without one.
+ * Ask the chain about a user of the server that the calling thread works for;
+ * NS_ERROR if it is empty.
  */
 NS_EXTERN int Ns_AuthorizeUser(const char *user, const char *password);
 

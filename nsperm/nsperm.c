@@ -16,6 +16,8 @@ NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
+#define AUTHORITY "nsperm"
+
 typedef struct Server {
     const char *name; /* Constant after creation. */
 
@@ -28,9 +30,8 @@ typedef struct Server {
 
 static Tcl_HashTable servers; /* Constant after the start. */
 
-static Server                 *FindServer(const char *name);
-static Ns_RequestAuthorizeProc AuthorizeRequest;
-static Ns_UserAuthorizeProc    AuthorizeUser;
+static Ns_AuthorizeRequestProc AuthorizeRequest;
+static Ns_AuthorizeUserProc    AuthorizeUser;
 static bool                    HasOtherScheme(const char *user);
 static int             Decide(const Verdict *verdictPtr, const char *user,
                               const char *password, const char *peer);
@@ -81,21 +82,13 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_RWLockInit(&serverPtr->lock);
     Tcl_SetHashValue(hPtr, serverPtr);
 
-    Ns_SetRequestAuthorizeProc(server, AuthorizeRequest);
-    Ns_SetUserAuthorizeProc(AuthorizeUser);
+    (void) Ns_RegisterAuthorizeRequest(server, AuthorizeRequest, serverPtr,
+                                       AUTHORITY, false);
+    (void) Ns_RegisterAuthorizeUser(server, AuthorizeUser, serverPtr, AUTHORITY,
+                                    false);
     (void) Ns_RegisterAtStartup(CheckLoaded, serverPtr);
     return Ns_TclRegisterTrace(server, AddCommands, serverPtr,
                                NS_TCL_TRACE_CREATE);
-}
-
-static Server *
-FindServer(const char *name)
-{
-    Tcl_HashEntry *hPtr = name == NULL
-        ? NULL
-        : Tcl_FindHashEntry(&servers, name);
-
-    return hPtr == NULL ? NULL : Tcl_GetHashValue(hPtr);
 }
 
 /*
@@ -119,18 +112,16 @@ CheckLoaded(void *arg)
 }
 
 static int
-AuthorizeRequest(char *server, char *method, char *url, char *user,
-                 char *password, char *peer)
+AuthorizeRequest(void *arg, const char *method, const char *url,
+                 const char *user, const char *password, const char *peer,
+                 int *codePtr)
 {
-    Server *serverPtr = FindServer(server);
+    Server *serverPtr = arg;
     Verdict verdict;
     bool    isLoaded, hasOtherScheme = HasOtherScheme(user);
     int     status;
 
-    if (serverPtr == NULL) {
-        return NS_ERROR;
-    }
-    user = user == NULL ? (char *) "" : user;
+    user = user == NULL ? "" : user;
     Ns_RWLockRdLock(&serverPtr->lock);
     isLoaded = serverPtr->isLoaded;
     TableJudge(serverPtr->tablePtr, method, url, user, &verdict);
@@ -187,21 +178,13 @@ Decide(const Verdict *verdictPtr, const char *user, const char *password,
     return verdictPtr->isAllowed ? NS_OK : NS_UNAUTHORIZED;
 }
 
-/*
- * Use the table of the server that the calling thread works for.
- */
 static int
-AuthorizeUser(char *user, char *password)
+AuthorizeUser(void *arg, const char *user, const char *password, int *codePtr)
 {
-    Ns_Conn *conn = Ns_GetConn();
-    Server  *serverPtr = FindServer(conn != NULL ? Ns_ConnServer(conn)
-                                                 : Ns_GetThreadServer());
-    User    *userPtr;
-    bool     isRight;
+    Server *serverPtr = arg;
+    User   *userPtr;
+    bool    isRight;
 
-    if (serverPtr == NULL) {
-        return NS_ERROR;
-    }
     Ns_RWLockRdLock(&serverPtr->lock);
     userPtr = TableGetUser(serverPtr->tablePtr, user);
     Ns_RWLockUnlock(&serverPtr->lock);

@@ -18,7 +18,8 @@
 #define NS_URL_MAX_IDS    32 /* Independent URL spaces, ... */
 #define NS_URL_SCRIPT_IDS 16 /* ... and those that scripts may have. */
 
-struct NsFilter; /* filter.c */
+struct NsAuthority; /* auth.c */
+struct NsFilter;    /* filter.c */
 struct NsTrace;
 struct NsProxyHandler; /* op.c */
 struct NsErrorPage;    /* errorpage.c */
@@ -68,8 +69,8 @@ typedef struct NsRequestServer {
     Ns_LocationProc     *oldLocationProc;
     Ns_UrlToFileProc    *oldUrlToFileProc;
 
-    /* Set by modules, read by every request. */
-    _Atomic(Ns_RequestAuthorizeProc *) authorizeProc;
+    /* Set by modules; NULL: none. */
+    _Atomic(Ns_RequestAuthorizeProc *) authorizeHook;
 
     atomic_int scriptUrlId; /* Of ns_urlspace, plus 1; 0: none yet. */
 
@@ -81,6 +82,8 @@ typedef struct NsRequestServer {
     /* Lists that only grow: changed under the lock, read without it.  What an
      * entry holds is constant once a pointer to it can be seen. */
     Ns_Mutex                         listLock;
+    _Atomic(struct NsAuthority *)    requestAuthorities;
+    _Atomic(struct NsAuthority *)    userAuthorities;
     _Atomic(struct NsFilter *)       filters;
     _Atomic(struct NsTrace *)        traces; /* And access procedures. */
     _Atomic(struct NsTrace *)        cleanups;

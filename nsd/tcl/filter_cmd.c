@@ -3,8 +3,7 @@
  *
  *      Handlers, filters and traces in Tcl: ns_register_proc,
  *      ns_register_proxy, ns_register_fastpath, ns_unregister_op,
- *      ns_register_filter, ns_register_trace, ns_shortcut_filter,
- *      ns_requestauthorize.
+ *      ns_register_filter, ns_register_trace, ns_shortcut_filter.
  */
 
 #include "nsprocess.h"
@@ -29,8 +28,7 @@
 #define AsCallback(proc) ((Ns_Callback *) AsProc(proc))
 
 static Tcl_ObjCmdProc RegisterProcCmd, RegisterProxyCmd, RegisterFastPathCmd,
-    UnregisterOpCmd, RegisterFilterCmd, RegisterTraceCmd, ShortcutFilterCmd,
-    RequestAuthorizeCmd;
+    UnregisterOpCmd, RegisterFilterCmd, RegisterTraceCmd, ShortcutFilterCmd;
 
 static Ns_OpProc     RunRequestScript;
 static Ns_FilterProc RunFilterScript;
@@ -50,8 +48,6 @@ static const NsTclCommand commands[] = {
     {"ns_register_filter", RegisterFilterCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_register_trace", RegisterTraceCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_shortcut_filter", ShortcutFilterCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_requestauthorize", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"ns_checkurl", RequestAuthorizeCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END};
 
 static Ns_ObjvTable filterPhases[] = {
@@ -250,44 +246,6 @@ ShortcutFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
                             NsShortcutFilterProc, when | NS_FILTER_FIRST, NULL);
     return TCL_OK;
-}
-
-static int
-RequestAuthorizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-                    Tcl_Obj *const *objv)
-{
-    const NsInterp *itPtr = clientData;
-    char           *method, *url, *user, *password, *peer = NULL;
-    const char     *answer;
-    Ns_ObjvSpec     args[] = {
-            {"method", Ns_ObjvString, &method, NULL},
-            {"url", Ns_ObjvString, &url, NULL},
-            {"authuser", Ns_ObjvString, &user, NULL},
-            {"authpasswd", Ns_ObjvString, &password, NULL},
-            {"?ipaddr", Ns_ObjvString, &peer, NULL},
-            {NULL, NULL, NULL, NULL}};
-
-    if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    switch (Ns_AuthorizeRequest(itPtr->serverPtr->name, method, url, user,
-                                password, peer)) {
-    case NS_OK:
-        answer = "OK";
-        break;
-    case NS_ERROR:
-        answer = "ERROR";
-        break;
-    case NS_FORBIDDEN:
-        answer = "FORBIDDEN";
-        break;
-    case NS_UNAUTHORIZED:
-        answer = "UNAUTHORIZED";
-        break;
-    default:
-        return NsTclFail(interp, "could not authorize \"%s %s\"", method, url);
-    }
-    return NsTclReturnString(interp, answer);
 }
 
 /*
