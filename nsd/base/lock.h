@@ -73,6 +73,7 @@ typedef enum {
     NS_RANK_PROCESS_MISC = 630, /* Small tables of single files. */
 
     /* log */
+    NS_RANK_LOG_LINEFILES = 695,  /* Log files of scripts' own. */
     NS_RANK_LOG_SINKS = 700,      /* Table of streams and sinks. */
     NS_RANK_LOG_FILTERS = 710,    /* Log filters. */
     NS_RANK_LOG_FILE = 720,       /* A sink, for whose turn it is. */

@@ -29,7 +29,7 @@ typedef struct NsLogSettings {
     bool        isExpanded;
     int         maxBackup;      /* 0..999 */
     const char *rollFormat;     /* logrollfmt; NULL or "": numbers. */
-    int         sanitize;       /* sanitizelogfiles, 0..2 */
+    int         sanitize;       /* sanitizelogfiles, 0..3 */
     bool        isAsync;        /* asynclogwriter */
     int64_t     memoryBytes;    /* logmemory; 0: 64 MiB. */
     int         maxLogs;        /* Number of streams, and of sinks; raised if

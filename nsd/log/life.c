@@ -21,6 +21,7 @@
 #include "log/stream/system.h"
 #include "log/stream/unit.h"
 #include "log/target/compress.h"
+#include "log/target/linefile.h"
 #include "log/target/openfiles.h"
 #include "log/target/target.h"
 #include "nsstring.h"
@@ -63,6 +64,7 @@ NsLogInit(void)
     NsOpenFilesInit();
     NsSinkInit();
     NsCompressInit();
+    NsLineFileInit();
     for (int i = 0; i < Ns_NrElements(types); i++) {
         (void) NsSinkTypeAdd(types[i]);
     }

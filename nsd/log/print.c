@@ -19,7 +19,7 @@
 #include "log/init.h"
 #include "log/ring/reader.h"
 #include "log/sink/spill.h"
-#include "log/stream/accessline.h"
+#include "log/stream/knownstream.h"
 #include "log/stream/line.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
@@ -428,7 +428,7 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
 static void
 PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
 {
-    Ns_LogStream known = NsAccessStreamOfLeftover(recordPtr->stream);
+    Ns_LogStream known = NsStreamOfLeftover(recordPtr->stream);
     size_t       length = 0;
 
     while (known != NULL) {

@@ -73,9 +73,9 @@ static const NsParameter rows[] = {
             "Microseconds in the time stamps."),
     NS_BOOL(NsLogSettings, isExpanded, "logexpanded", "false",
             "Each message on a line of its own, with a blank line behind it."),
-    NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 2,
+    NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 3,
            "Control characters in messages: 0 raw, 1 all on one line, 2 "
-           "readable."),
+           "readable, 3 as 2 with tabs as blanks."),
     NS_BOOL(NsLogSettings, isAsync, "asynclogwriter", "false",
             "Log threads write the logs, so that no other thread waits for a "
             "disk."),

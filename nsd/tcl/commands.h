@@ -14,7 +14,9 @@
 /* clang-format off */
 #define NS_TCL_FAMILIES(FAMILY) \
     FAMILY(Aead) FAMILY(Crypto) FAMILY(EcKey) FAMILY(KeyDerive) \
-    FAMILY(AtClose) FAMILY(Auth) FAMILY(Blueprint) FAMILY(Cache) FAMILY(CacheUpdate) \
+    FAMILY(AsyncLogFile) \
+    FAMILY(AtClose) FAMILY(Auth) FAMILY(Blueprint) FAMILY(Cache) \
+    FAMILY(CacheUpdate) \
     FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) \
     FAMILY(Conn) FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) \
     FAMILY(Driver) FAMILY(Env) FAMILY(File) FAMILY(Filter) FAMILY(Form) \

@@ -39,7 +39,7 @@
 #include "log/sink/spill.h"
 #include "log/sink/spillhead.h"
 #include "log/sink/unspill.h"
-#include "log/stream/accessline.h"
+#include "log/stream/knownstream.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -625,7 +625,7 @@ MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr)
     for (uint32_t i = 0; i < n; i++) {
         if (NsRingRank(ringPtr, i, slotPtr) >= 0
             && NsRingNewestLane(ringPtr, i) != NS_RING_NONE) {
-            (void) NsAccessStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
+            (void) NsStreamOfLeftover(NsRingStreamAt(ringPtr, i)->name);
         }
     }
 }

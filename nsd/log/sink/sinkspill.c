@@ -11,7 +11,7 @@
 #include "log/sink/sink_int.h"
 #include "log/sink/spill.h"
 #include "log/sink/spillhead.h"
-#include "log/stream/accessline.h"
+#include "log/stream/knownstream.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -142,7 +142,7 @@ KeepOthers(Ns_LogSink sink)
 static bool
 IsKept(const NsRing *ringPtr, uint32_t lane)
 {
-    return NsAccessStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
+    return NsStreamOfLeftover(NsRingStreamOf(ringPtr, lane)) == NULL;
 }
 
 void

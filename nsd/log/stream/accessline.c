@@ -8,7 +8,7 @@
  *      for room.  Functions that put something return the next place.
  */
 
-#include "log/stream/accessline.h"
+#include "nsaccessline.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -17,8 +17,6 @@
 #include "nsthread.h"
 
 #define MICROS 1000000
-/* Of the names of access logs. */
-#define ACCESS_PREFIX "access/"
 
 /* Of the bytes of a record, escaped; and of all else in a line. */
 #define MAX_ESCAPED      4
@@ -88,22 +86,6 @@ Ns_LogAccessStream(const char *name)
                                  &combinedFlags);
     (void) Ns_LogStreamAddFormat(stream, "json", Ns_LogAccessJson, NULL);
     return stream;
-}
-
-Ns_LogStream
-NsAccessStreamOfLeftover(const char *name)
-{
-    Ns_LogStream stream = NsStreamFind(name);
-
-    if (stream != NULL && NsStreamHasFormat(stream)) {
-        return stream;
-    }
-    /* The table is for those in use, and what is left may be damaged. */
-    if (strncmp(name, ACCESS_PREFIX, strlen(ACCESS_PREFIX)) == 0
-        && (stream != NULL || NsStreamsHaveRoom())) {
-        return Ns_LogAccessStream(name);
-    }
-    return NULL;
 }
 
 size_t

@@ -90,7 +90,10 @@ NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
         if (run > 0) {
             NsLogPut(outPtr, (const char *) p, run);
             p += run;
-        } else if (*p == '\n' && level == 2) {
+        } else if (*p == '\t' && level == 3) {
+            NsLogPut(outPtr, "    ", 4);
+            p++;
+        } else if (*p == '\n' && level >= 2) {
             NsLogPut(outPtr, "\n:    ", 6);
             p++;
         } else if ((run = PutSurrogates(outPtr, p, left)) > 0) {

@@ -25,7 +25,8 @@ typedef struct NsLogEntry {
 typedef struct NsLogStyle {
     bool usec;       /* Six digits behind the seconds. */
     bool isExpanded; /* Message on a line of its own. */
-    int  sanitize;   /* 0: raw, 1: all on one line, 2: readable. */
+    int  sanitize;   /* 0: raw, 1: all on one line, 2: readable, 3: tabs are
+                      * blanks as well. */
 } NsLogStyle;
 
 extern NsLogStyle nsLogStyle; /* Constant after NsLogConfigure. */
