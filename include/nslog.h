@@ -119,6 +119,35 @@ NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
                                   int max);
 
 /*
+ * The same, by format or (NULL) by number, for a file that somebody has open:
+ * closeProc, rolling, openProc, the procedures with arg.  When closeProc fails
+ * nothing else is done; openProc is called also when rolling has failed.
+ * NS_ERROR: one of the three failed.
+ */
+typedef Ns_ReturnCode Ns_LogCallbackProc(void *arg);
+
+NS_EXTERN Ns_ReturnCode Ns_RollFileCondFmt(Ns_LogCallbackProc *openProc,
+                                           Ns_LogCallbackProc *closeProc,
+                                           void *arg, const char *file,
+                                           const char *format, TCL_SIZE_T max);
+
+/*
+ * Log an address and its port, behind a text.
+ */
+NS_EXTERN void Ns_LogSockaddr(Ns_LogSeverity severity, const char *prefix,
+                              const struct sockaddr *saPtr);
+
+/*
+ * Log, as Deprecated, that a parameter of the configuration has got another
+ * name; explanation may be NULL.
+ */
+NS_EXTERN void Ns_LogDeprecatedParameter(const char *oldSection,
+                                         const char *oldKey,
+                                         const char *newSection,
+                                         const char *newKey,
+                                         const char *explanation);
+
+/*
  * Log, as Deprecated, that the command words are; alternative and
  * explanation may be NULL.
  */

@@ -39,8 +39,20 @@ NS_EXTERN void Ns_SetIgnoreCase(Ns_Set *setPtr);
  * Append a field: its index.  With a positive length, value is length bytes.
  */
 NS_EXTERN int Ns_SetPut(Ns_Set *setPtr, const char *key, const char *value);
+#if NS_API_LEVEL < 49933
 NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
                           int length);
+#else
+#define Ns_SetPutSz Ns_SetPutSz2
+#endif
+
+/*
+ * The later form: both lengths in bytes, negative for all up to the null byte,
+ * 0 for an empty string.
+ */
+NS_EXTERN size_t Ns_SetPutSz2(Ns_Set *setPtr, const char *key,
+                              TCL_SIZE_T keyLength, const char *value,
+                              TCL_SIZE_T valueLength);
 
 /*
  * Give the first field with the key another value, which may be its own, or
@@ -49,6 +61,16 @@ NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
 NS_EXTERN void Ns_SetUpdate(Ns_Set *setPtr, const char *key, const char *value);
 NS_EXTERN void Ns_SetIUpdate(Ns_Set *setPtr, const char *key,
                              const char *value);
+
+/*
+ * Likewise, with lengths as for the later Ns_SetPutSz: the field's index.
+ */
+NS_EXTERN size_t Ns_SetUpdateSz(Ns_Set *setPtr, const char *key,
+                                TCL_SIZE_T keyLength, const char *value,
+                                TCL_SIZE_T valueLength);
+NS_EXTERN size_t Ns_SetIUpdateSz(Ns_Set *setPtr, const char *key,
+                                 TCL_SIZE_T keyLength, const char *value,
+                                 TCL_SIZE_T valueLength);
 
 /*
  * Replace the value at an index; an index out of range is ignored.  A negative

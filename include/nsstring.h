@@ -20,6 +20,12 @@
 #define Ns_DStringTrunc         Tcl_DStringSetLength
 
 /*
+ * Names that some systems lack.
+ */
+#define ns_snprintf snprintf
+#define ns_getline  getline
+
+/*
  * ---------------------------------------------------------- Growing strings
  *
  * What appends returns the string's start.
@@ -42,6 +48,24 @@ NS_EXTERN char *Ns_DStringVPrintf(Ns_DString *dsPtr, const char *format,
  * The content, now the caller's to be freed with ns_free; dsPtr is empty.
  */
 NS_EXTERN char *Ns_DStringExport(Ns_DString *dsPtr);
+
+/*
+ * The content as an object without references; dsPtr is empty.
+ */
+NS_EXTERN Tcl_Obj *Ns_DStringToObj(Ns_DString *dsPtr);
+
+/*
+ * Append a time as decimal seconds without zeros at the end: 1.5, 7200, -0.25.
+ */
+NS_EXTERN char *Ns_DStringAppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
+
+/*
+ * Append bytes as they may be shown in a log: what is not UTF-8 or has no
+ * visible form becomes \xHH, newlines, too, unless isIndented: then they stay,
+ * and what follows them is indented.
+ */
+NS_EXTERN char *Ns_DStringAppendPrintable(Ns_DString *dsPtr, bool isIndented,
+                                          const char *bytes, size_t length);
 
 /*
  * Append a string with its null byte; append to several such the vector of
@@ -218,6 +242,31 @@ NS_EXTERN size_t Ns_HtuuEncode(unsigned char *bytes, size_t nBytes,
                                char *buffer);
 NS_EXTERN size_t Ns_HtuuDecode(const char *text, unsigned char *buffer,
                                size_t bufferBytes);
+
+/*
+ * Base64 in lines of at most maxLine characters (rounded down to a multiple of
+ * 4, at least 4), or, with 0, in one.  With isUrl in the alphabet for URLs (RFC
+ * 4648, section 5), without padding.  out has room for 4 characters per started
+ * group of 3 bytes, 1 per line, and a null byte.  How many characters were
+ * written, without the null byte.
+ */
+NS_EXTERN size_t Ns_Base64Encode(const unsigned char *bytes, size_t nBytes,
+                                 char *out, size_t maxLine, int isUrl);
+
+/*
+ * Bytes as hexadecimal digits and a null byte: out, which has room for 2 *
+ * nBytes + 1 characters.
+ */
+NS_EXTERN char *Ns_HexString(const unsigned char *bytes, char *out,
+                             TCL_SIZE_T nBytes, bool isUpper);
+
+/*
+ * Whether bytes are UTF-8 (RFC 3629), null bytes included.  If not, and dsPtr
+ * is not NULL, the place is appended: `TEXT|BAD|...`, with the text before and
+ * the first bad bytes as \xHH.
+ */
+NS_EXTERN bool Ns_Valid_UTF8(const unsigned char *bytes, size_t nBytes,
+                             Ns_DString *dsPtr);
 
 /*
  * Message digests: Init, any number of Updates, Final, which writes 16 (MD5) or

@@ -121,3 +121,43 @@ Ns_DStringPush(Ns_DString *dsPtr)
     Tcl_DStringFree(dsPtr);
     ns_free(dsPtr);
 }
+
+Tcl_Obj *
+Ns_DStringToObj(Ns_DString *dsPtr)
+{
+    Tcl_Obj *obj = Tcl_NewStringObj(Tcl_DStringValue(dsPtr),
+                                    Tcl_DStringLength(dsPtr));
+
+    Tcl_DStringFree(dsPtr);
+    return obj;
+}
+
+/*
+ * The sign of a negative time is that of the whole.
+ */
+char *
+Ns_DStringAppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr)
+{
+    Ns_Time       time = *timePtr;
+    unsigned long seconds;
+    int           length;
+
+    Ns_AdjTime(&time);
+    seconds = (unsigned long) time.sec;
+    if (time.sec < 0) {
+        Tcl_DStringAppend(dsPtr, "-", 1);
+        seconds = 0ul - seconds;
+        if (time.usec > 0) {
+            seconds--;
+            time.usec = 1000000 - time.usec;
+        }
+    }
+    Ns_DStringPrintf(dsPtr, "%lu.%06ld", seconds, time.usec);
+    length = Tcl_DStringLength(dsPtr);
+    while (dsPtr->string[length - 1] == '0') {
+        length--;
+    }
+    length -= dsPtr->string[length - 1] == '.';
+    Tcl_DStringSetLength(dsPtr, length);
+    return Tcl_DStringValue(dsPtr);
+}

@@ -34,9 +34,11 @@ static int         FindFrom(const Ns_Set *setPtr, int index, const char *key,
 static CompareProc CompareNames;
 
 static CompareProc *CompareProcOf(const Ns_Set *setPtr);
-static void         Update(Ns_Set *setPtr, const char *key, const char *value,
-                           CompareProc *compare);
-static void Merge(Ns_Set *highPtr, Ns_Set *lowPtr, CompareProc *compare);
+static size_t Update(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
+                     const char *value, TCL_SIZE_T valueLength,
+                     CompareProc *compare);
+static char  *DupBytes(const Set *sPtr, const char *string, ssize_t length);
+static void   Merge(Ns_Set *highPtr, Ns_Set *lowPtr, CompareProc *compare);
 
 Ns_Set *
 Ns_SetCreate(const char *name)
@@ -136,28 +138,67 @@ NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value)
     return Append(SetOf(setPtr), (char *) name, (char *) value);
 }
 
+size_t
+Ns_SetPutSz2(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
+             const char *value, TCL_SIZE_T valueLength)
+{
+    Set *sPtr = SetOf(setPtr);
+
+    return (size_t) Append(sPtr, DupBytes(sPtr, key, keyLength),
+                           DupBytes(sPtr, value, valueLength));
+}
+
 void
 Ns_SetUpdate(Ns_Set *setPtr, const char *key, const char *value)
 {
-    Update(setPtr, key, value, CompareProcOf(setPtr));
+    (void) Update(setPtr, key, -1, value, -1, CompareProcOf(setPtr));
 }
 
 void
 Ns_SetIUpdate(Ns_Set *setPtr, const char *key, const char *value)
 {
-    Update(setPtr, key, value, CompareNames);
+    (void) Update(setPtr, key, -1, value, -1, CompareNames);
 }
 
-static void
-Update(Ns_Set *setPtr, const char *key, const char *value, CompareProc *compare)
+size_t
+Ns_SetUpdateSz(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
+               const char *value, TCL_SIZE_T valueLength)
 {
-    int index = FindFrom(setPtr, 0, key, compare);
+    return Update(setPtr, key, keyLength, value, valueLength,
+                  CompareProcOf(setPtr));
+}
 
-    if (index < 0) {
-        Ns_SetPut(setPtr, key, value);
+size_t
+Ns_SetIUpdateSz(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
+                const char *value, TCL_SIZE_T valueLength)
+{
+    return Update(setPtr, key, keyLength, value, valueLength, CompareNames);
+}
+
+/*
+ * Keys are compared up to their null bytes, so a part of a string is copied
+ * first.
+ */
+static size_t
+Update(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength, const char *value,
+       TCL_SIZE_T valueLength, CompareProc *compare)
+{
+    Ns_DString ds;
+    int        index;
+
+    if (key == NULL || keyLength < 0) {
+        index = FindFrom(setPtr, 0, key, compare);
     } else {
-        Ns_SetPutValue(setPtr, index, value);
+        Ns_DStringInit(&ds);
+        Ns_DStringNAppend(&ds, key, keyLength);
+        index = FindFrom(setPtr, 0, Ns_DStringValue(&ds), compare);
+        Ns_DStringFree(&ds);
     }
+    if (index < 0) {
+        return Ns_SetPutSz2(setPtr, key, keyLength, value, valueLength);
+    }
+    Ns_SetPutValueSz(setPtr, index, value, valueLength);
+    return (size_t) index;
 }
 
 void
@@ -173,9 +214,7 @@ Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value, ssize_t length)
         Set  *sPtr = SetOf(setPtr);
         char *old = setPtr->fields[index].value;
 
-        setPtr->fields[index].value = length == 0 && value != NULL
-            ? DupFor(sPtr, "", -1)
-            : DupFor(sPtr, value, length);
+        setPtr->fields[index].value = DupBytes(sPtr, value, length);
         FreeFor(sPtr, old);
     }
 }
@@ -447,6 +486,17 @@ DupFor(const Set *sPtr, const char *string, ssize_t length)
     }
     return NsArenaDup(sPtr->arenaPtr, string,
                       length > 0 ? (size_t) length : strlen(string));
+}
+
+/*
+ * Likewise, but 0 is an empty string.
+ */
+static char *
+DupBytes(const Set *sPtr, const char *string, ssize_t length)
+{
+    return string != NULL && length == 0
+        ? DupFor(sPtr, "", -1)
+        : DupFor(sPtr, string, length);
 }
 
 static void

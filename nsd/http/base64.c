@@ -8,7 +8,7 @@
 
 #include "base/chars.h"
 
-#define LINE_BYTES 45 /* 60 characters. */
+#define LINE_CHARACTERS 60
 
 #define LETTERS_AND_DIGITS \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -21,17 +21,26 @@ static int Value(NsBase64Kind kind, char c);
 size_t
 Ns_HtuuEncode(unsigned char *bytes, size_t nBytes, char *buffer)
 {
-    char *to = buffer;
+    return Ns_Base64Encode(bytes, nBytes, buffer, LINE_CHARACTERS, 0);
+}
 
-    for (size_t i = 0; i < nBytes; i += LINE_BYTES) {
+size_t
+Ns_Base64Encode(const unsigned char *bytes, size_t nBytes, char *out,
+                size_t maxLine, int isUrl)
+{
+    NsBase64Kind kind = isUrl ? NS_BASE64_URL : NS_BASE64_PLAIN;
+    size_t       lineBytes = maxLine == 0 ? nBytes : MAX(maxLine / 4, 1) * 3;
+    char        *to = out;
+
+    for (size_t i = 0; i < nBytes; i += lineBytes) {
         if (i > 0) {
             *to++ = '\n';
         }
-        to += NsBase64EncodeLine(NS_BASE64_PLAIN, bytes + i,
-                                 MIN(nBytes - i, LINE_BYTES), to);
+        to += NsBase64EncodeLine(kind, bytes + i, MIN(nBytes - i, lineBytes),
+                                 to);
     }
     *to = '\0';
-    return (size_t) (to - buffer);
+    return (size_t) (to - out);
 }
 
 size_t

@@ -58,11 +58,20 @@ Ns_CtxSHAFinal(Ns_CtxSHA1 *ctxPtr, unsigned char *digest)
 void
 Ns_CtxString(unsigned char *digest, char *text, int nBytes)
 {
-    static const char digits[] = "0123456789ABCDEF";
+    (void) Ns_HexString(digest, text, nBytes, true);
+}
 
-    for (int i = 0; i < nBytes; i++) {
-        *text++ = digits[digest[i] >> 4];
-        *text++ = digits[digest[i] & 0x0F];
+char *
+Ns_HexString(const unsigned char *bytes, char *out, TCL_SIZE_T nBytes,
+             bool isUpper)
+{
+    const char *digits = isUpper ? "0123456789ABCDEF" : "0123456789abcdef";
+    char       *to = out;
+
+    for (TCL_SIZE_T i = 0; i < nBytes; i++) {
+        *to++ = digits[bytes[i] >> 4];
+        *to++ = digits[bytes[i] & 0x0F];
     }
-    *text = '\0';
+    *to = '\0';
+    return out;
 }

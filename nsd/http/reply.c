@@ -5,6 +5,7 @@
  */
 
 #include "http/reply.h"
+#include "nshttp.h"
 
 #include <limits.h>
 
@@ -86,6 +87,40 @@ NsReplyParse(const char *text, size_t length, bool hasBody,
     return problem;
 }
 
+Ns_ReturnCode
+Ns_HttpMessageParse(char *message, size_t size, size_t *firstLineBytesPtr,
+                    Ns_Set *fields, char **payloadPtr)
+{
+    size_t      headBytes = NsReplyHeadBytes(message, size, 0u);
+    const char *end = message + headBytes, *next;
+
+    if (headBytes == 0u) {
+        return NS_ERROR;
+    }
+    *firstLineBytesPtr = (size_t) (LineEnd(message, end, &next) - message);
+    *payloadPtr = message + headBytes;
+    return ParseFields(next, end, fields) == NULL ? NS_OK : NS_ERROR;
+}
+
+Ns_ReturnCode
+Ns_HttpResponseMessageParse(char *message, size_t size, Ns_Set *fields,
+                            int *majorPtr, int *minorPtr, int *statusPtr,
+                            char **payloadPtr)
+{
+    NsReplyHead head;
+    size_t      headBytes = NsReplyHeadBytes(message, size, 0u);
+
+    if (headBytes == 0u
+        || NsReplyParse(message, headBytes, true, &head, fields) != NULL) {
+        return NS_ERROR;
+    }
+    *majorPtr = message[5] - '0';
+    *minorPtr = message[7] - '0';
+    *statusPtr = head.status;
+    *payloadPtr = message + headBytes;
+    return NS_OK;
+}
+
 static const char *
 ParseStatusLine(const char *text, const char *end, NsReplyHead *headPtr)
 {
@@ -153,7 +188,8 @@ PutField(Ns_Set *fields, const char *text, const char *end)
     name = ns_strncopy(text, (int) (colon - text));
     value = NsSkipSpaceTo(colon + 1, end);
     end = NsTrimEnd(value, end);
-    (void) Ns_SetPutSz(fields, Ns_StrToLower(name), value, (int) (end - value));
+    (void) Ns_SetPutSz2(fields, Ns_StrToLower(name), -1, value,
+                        (TCL_SIZE_T) (end - value));
     ns_free(name);
     return NULL;
 }

@@ -33,11 +33,14 @@ static const uint8_t plainKinds[] = {
     [NS_URL_FRAGMENT] = MARK | QUOTE | DELIM | SLASH | ASK,
     [NS_URL_OAUTH1] = MARK};
 
-static void EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length,
-                        NsUrlPart part, bool isTclUtf8);
-static bool IsPlain(unsigned char c, NsUrlPart part);
-static void DecodeOther(Ns_DString *dsPtr, const char *text, size_t length,
-                        Tcl_Encoding encoding, NsUrlPart part);
+static void   EncodeBytes(Ns_DString *dsPtr, const char *bytes, size_t length,
+                          NsUrlPart part, bool isTclUtf8);
+static bool   IsPlain(unsigned char c, NsUrlPart part);
+static void   DecodeOther(Ns_DString *dsPtr, const char *text, size_t length,
+                          Tcl_Encoding encoding, NsUrlPart part);
+static void   AppendBadPlace(Ns_DString *dsPtr, const unsigned char *bytes,
+                             size_t nValid, size_t length);
+static size_t SequenceBytes(unsigned char first);
 static Tcl_Encoding CharsetEncoding(const char *charset);
 
 void
@@ -260,6 +263,51 @@ NsUtf8Append(Ns_DString *dsPtr, uint32_t code)
 /*
  * The public functions.
  */
+
+bool
+Ns_Valid_UTF8(const unsigned char *bytes, size_t nBytes, Ns_DString *dsPtr)
+{
+    size_t nValid = NsUtf8ValidBytes((const char *) bytes, nBytes);
+
+    if (nValid < nBytes && dsPtr != NULL) {
+        AppendBadPlace(dsPtr, bytes, nValid, nBytes);
+    }
+    return nValid == nBytes;
+}
+
+static void
+AppendBadPlace(Ns_DString *dsPtr, const unsigned char *bytes, size_t nValid,
+               size_t length)
+{
+    size_t end = MIN(nValid + SequenceBytes(bytes[nValid]), length);
+    size_t nShown = NsFittingBytes(dsPtr, nValid, 2);
+    int    start = Ns_DStringLength(dsPtr);
+
+    Ns_DStringSetLength(dsPtr, start + (int) (2 * nShown));
+    nShown = NsUtf8FromBytes(Ns_DStringValue(dsPtr) + start,
+                             (const char *) bytes, nShown);
+    Ns_DStringSetLength(dsPtr, start + (int) nShown);
+    Ns_DStringNAppend(dsPtr, "|", 1);
+    for (size_t i = nValid; i < end; i++) {
+        Ns_DStringPrintf(dsPtr,
+                         bytes[i] < 0x80 && bytes[i] > 0 ? "%c" : "\\x%02x",
+                         bytes[i]);
+    }
+    Ns_DStringAppend(dsPtr, end < length ? "|..." : "|");
+}
+
+/*
+ * How long a sequence with this first byte would be.
+ */
+static size_t
+SequenceBytes(unsigned char first)
+{
+    return first >= 0xC2 && first <= 0xDF ? 2
+        : first >= 0xE0 && first <= 0xEF  ? 3
+        : first >= 0xF0 && first <= 0xF4
+        ? 4
+        : 1;
+}
 
 char *
 Ns_UrlPathEncode(Ns_DString *dsPtr, const char *text, Tcl_Encoding encoding)

@@ -5,6 +5,7 @@
  */
 
 #include "http/urlparts.h"
+#include "nshttp.h"
 
 #include "base/chars.h"
 #include "base/ipaddress.h"
@@ -28,6 +29,7 @@ static bool   SplitAuthority(NsSpan text, bool isStrict, NsSpan *parts);
 static bool   SplitPort(const char *text, const char *end, NsSpan *portPtr);
 static bool   IsAddress(NsSpan span);
 static void   SplitPath(NsSpan path, bool isRooted, NsSpan *parts);
+static bool   HasDelimiter(const char *text);
 static bool   Has(NsSpan span, const char *others);
 static NsSpan Span(const char *start, const char *end);
 static void   Append(Ns_DString *dsPtr, const char *before, NsSpan span);
@@ -202,6 +204,44 @@ NsHostPortSplit(const char *text, NsSpan *hostPtr, NsSpan *portPtr)
     *hostPtr = parts[NS_URL_HOST];
     *portPtr = parts[NS_URL_PORT];
     return true;
+}
+
+bool
+Ns_HttpParseHost2(char *text, bool isStrict, const char **hostPtr,
+                  const char **portPtr, char **endPtr)
+{
+    NsSpan parts[NS_URL_NPARTS] = {{NULL, 0}};
+    size_t length = strlen(text);
+    NsSpan host;
+
+    if (length == 0
+        || (isStrict ? !NsHostPortSplit(text, &parts[NS_URL_HOST],
+                                        &parts[NS_URL_PORT])
+                     : HasDelimiter(text)
+                    || !SplitAuthority((NsSpan){text, length}, false, parts))) {
+        return false;
+    }
+    host = parts[NS_URL_HOST];
+    *hostPtr = host.start;
+    *portPtr = parts[NS_URL_PORT].start;
+    *endPtr = text + length;
+    text[host.start - text + (ptrdiff_t) host.length] = '\0';
+    return true;
+}
+
+/*
+ * Whether others might see the end of a host somewhere in the text, or somebody
+ * before it.
+ */
+static bool
+HasDelimiter(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (UCHAR(*text) <= ' ' || strchr("@/?#\\\177", *text) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "request/proxies.h"
 #include "nslog.h"
+#include "nssockaddr.h"
 #include "nsthread.h"
 #include "base/assert.h"
 #include "http/location.h"
@@ -55,6 +56,15 @@ bool
 NsProxiesTrust(const char *peer)
 {
     return NsProxiesHave(&configured, peer);
+}
+
+bool
+Ns_SockaddrTrustedReverseProxy(const struct sockaddr *saPtr)
+{
+    char text[NS_IPADDR_SIZE];
+
+    return ns_inet_ntop(saPtr, text, sizeof(text)) != NULL
+        && NsProxiesTrust(text);
 }
 
 /*

@@ -25,9 +25,6 @@ static int  TakeNumber(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
 static void ReflowLine(Ns_DString *dsPtr, const char *text, const char *end,
                        int width, int used, const char *prefix);
 static const char *BreakBefore(const char *text, const char *end, int room);
-static void        AppendPlace(Ns_DString *dsPtr, const unsigned char *bytes,
-                               size_t nValid, size_t length);
-static size_t      SequenceBytes(unsigned char first);
 static locale_t    DefaultLocale(void);
 static void        SetDefaultLocale(void);
 static wchar_t    *WideDup(Tcl_Obj *obj);
@@ -241,62 +238,20 @@ ValidUtf8Cmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     int                  length;
     const unsigned char *bytes = Tcl_GetByteArrayFromObj(objv[1], &length);
-    size_t nValid = NsUtf8ValidBytes((const char *) bytes, (size_t) length);
-    bool   isValid = nValid == (size_t) length;
+    Ns_DString           ds;
+    bool                 isValid, isSet = true;
 
+    Ns_DStringInit(&ds);
+    isValid = Ns_Valid_UTF8(bytes, (size_t) length, &ds);
     if (!isValid && objc == 3) {
-        Ns_DString ds;
-        bool       isSet;
-
-        Ns_DStringInit(&ds);
-        AppendPlace(&ds, bytes, nValid, (size_t) length);
         isSet = Tcl_SetVar2Ex(interp, Tcl_GetString(objv[2]), NULL,
                               Tcl_NewStringObj(Ns_DStringValue(&ds),
                                                Ns_DStringLength(&ds)),
                               TCL_LEAVE_ERR_MSG)
             != NULL;
-        Ns_DStringFree(&ds);
-        if (!isSet) {
-            return TCL_ERROR;
-        }
     }
-    return NsTclReturn(interp, Tcl_NewBooleanObj(isValid));
-}
-
-/*
- * The text before the first bad bytes, and these, to an empty string.
- */
-static void
-AppendPlace(Ns_DString *dsPtr, const unsigned char *bytes, size_t nValid,
-            size_t length)
-{
-    size_t end = MIN(nValid + SequenceBytes(bytes[nValid]), length);
-    size_t nShown = NsFittingBytes(dsPtr, nValid, 2);
-
-    Ns_DStringSetLength(dsPtr, (int) (2 * nShown));
-    nShown = NsUtf8FromBytes(Ns_DStringValue(dsPtr), (const char *) bytes,
-                             nShown);
-    Ns_DStringSetLength(dsPtr, (int) nShown);
-    Ns_DStringNAppend(dsPtr, "|", 1);
-    for (size_t i = nValid; i < end; i++) {
-        Ns_DStringPrintf(dsPtr,
-                         bytes[i] < 0x80 && bytes[i] > 0 ? "%c" : "\\x%02x",
-                         bytes[i]);
-    }
-    Ns_DStringAppend(dsPtr, end < length ? "|..." : "|");
-}
-
-/*
- * How long a sequence with this first byte would be.
- */
-static size_t
-SequenceBytes(unsigned char first)
-{
-    return first >= 0xC2 && first <= 0xDF ? 2
-        : first >= 0xE0 && first <= 0xEF  ? 3
-        : first >= 0xF0 && first <= 0xF4
-        ? 4
-        : 1;
+    Ns_DStringFree(&ds);
+    return isSet ? NsTclReturn(interp, Tcl_NewBooleanObj(isValid)) : TCL_ERROR;
 }
 
 /*

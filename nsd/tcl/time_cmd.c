@@ -358,18 +358,12 @@ ReturnBytes(Tcl_Interp *interp, const char *size)
     return NsTclReturn(interp, Tcl_NewWideIntObj(bytes));
 }
 
-/*
- * Without zeros at the end.
- */
 static int
 ReturnSeconds(Tcl_Interp *interp, const Ns_Time *timePtr)
 {
-    char   text[64];
-    size_t n = FormatTime(text, sizeof(text), *timePtr);
+    Ns_DString ds;
 
-    while (text[n - 1] == '0') {
-        n--;
-    }
-    n -= text[n - 1] == '.';
-    return NsTclReturn(interp, Tcl_NewStringObj(text, (int) n));
+    Ns_DStringInit(&ds);
+    Ns_DStringAppendTime(&ds, timePtr);
+    return NsTclReturnText(interp, &ds);
 }

@@ -81,6 +81,25 @@ put_appends_copies_and_tells_the_index(void **state)
 }
 
 static void
+lengths_are_bytes_all_or_none(void **state)
+{
+    Ns_Set *setPtr = *state;
+
+    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", 3, "values", 5), 0);
+    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", -1, "values", -1), 1);
+    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", 0, "values", 0), 2);
+    assert_int_equal(Ns_SetPutSz2(setPtr, NULL, 4, NULL, 4), 3);
+    assert_string_equal(Text(setPtr), "key=value keys=values = NULL=NULL");
+    assert_int_equal(Ns_SetUpdateSz(setPtr, "keys", 3, "new", 2), 0);
+    assert_int_equal(Ns_SetUpdateSz(setPtr, "KEYS", 4, "upper", -1), 4);
+    assert_int_equal(Ns_SetIUpdateSz(setPtr, "KEYSX", 4, "other", 0), 1);
+    assert_int_equal(Ns_SetIUpdateSz(setPtr, NULL, -1, "none", -1), 3);
+    assert_int_equal(Ns_SetIUpdateSz(setPtr, "", 0, NULL, -1), 2);
+    assert_string_equal(Text(setPtr),
+                        "key=ne keys= =NULL NULL=none KEYS=upper");
+}
+
+static void
 a_set_grows_without_losing_fields(void **state)
 {
     char number[20];
@@ -292,6 +311,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_BOTH(put_appends_copies_and_tells_the_index),
+        ON_BOTH(lengths_are_bytes_all_or_none),
         ON_BOTH(a_set_grows_without_losing_fields),
         ON_BOTH(find_returns_the_first_match_or_nothing),
         ON_BOTH(an_absent_or_empty_value_gives_the_default),

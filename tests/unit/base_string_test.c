@@ -396,15 +396,70 @@ a_fatal_error_is_told_before_the_process_ends(void **state)
 #endif
 }
 
+static void
+times_are_appended_without_zeros_at_the_end(void **state)
+{
+    static const struct {
+        Ns_Time     time;
+        const char *text;
+    } cases[] = {{{0, 0}, "0"},
+                 {{7200, 0}, "7200"},
+                 {{1, 500000}, "1.5"},
+                 {{1, 5}, "1.000005"},
+                 {{-1, 750000}, "-0.25"},
+                 {{0, -500000}, "-0.5"},
+                 {{-2, 0}, "-2"},
+                 {{1, 2500000}, "3.5"},
+                 {{LONG_MIN, 0}, "-9223372036854775808"}};
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Tcl_DStringSetLength(&ds, 0);
+        assert_string_equal(Ns_DStringAppendTime(&ds, &cases[i].time),
+                            cases[i].text);
+    }
+}
+
+static void
+a_string_becomes_an_object_and_is_empty(void **state)
+{
+    Tcl_Obj *obj;
+
+    Tcl_DStringAppend(&ds, "a\300\200b", 4);
+    obj = Ns_DStringToObj(&ds);
+    assert_int_equal(obj->length, 4);
+    assert_int_equal(obj->refCount, 0);
+    assert_string_equal(Tcl_GetString(obj), "a\300\200b");
+    assert_int_equal(Tcl_DStringLength(&ds), 0);
+    Tcl_IncrRefCount(obj);
+    Tcl_DecrRefCount(obj);
+}
+
+static void
+what_cannot_be_shown_is_appended_as_hexadecimal_digits(void **state)
+{
+    Tcl_DStringAppend(&ds, ">", 1);
+    assert_string_equal(Ns_DStringAppendPrintable(&ds, false,
+                                                  "a\n\033\303\244\377\0", 7),
+                        ">a\\x0a\\x1b\303\244\\xff\\x00");
+    Tcl_DStringSetLength(&ds, 0);
+    assert_string_equal(Ns_DStringAppendPrintable(&ds, true, "a\nb", 3),
+                        "a\n:    b");
+    Tcl_DStringSetLength(&ds, 0);
+    assert_string_equal(Ns_DStringAppendPrintable(&ds, true, NULL, 0), "");
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, Setup, Teardown)
 
 int
-main(void)
+main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         TEST(printf_appends_output_of_any_length),
         TEST(varappend_appends_all_up_to_null),
         TEST(export_hands_the_content_over),
+        TEST(times_are_appended_without_zeros_at_the_end),
+        TEST(a_string_becomes_an_object_and_is_empty),
+        TEST(what_cannot_be_shown_is_appended_as_hexadecimal_digits),
         TEST(an_argv_points_to_every_string_empty_ones_too),
         TEST(an_argv_needs_no_null_byte_behind_the_last_string),
         TEST(a_popped_string_is_empty),
@@ -422,5 +477,6 @@ main(void)
         TEST(a_fatal_error_is_told_before_the_process_ends),
     };
 
+    Tcl_FindExecutable(argv[0]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include "http/reply.h"
+#include "nshttp.h"
 #include "nsstring.h"
 
 #include <string.h>
@@ -141,6 +142,88 @@ folded_lines_count_as_fields(void **state)
     Ns_SetFree(fields);
 }
 
+static void
+an_empty_value_is_empty(void **state)
+{
+    static const char text[] = "HTTP/1.1 200 OK\r\na:\r\nb: \r\nc: d\r\n\r\n";
+    Ns_Set           *fields = Ns_SetCreate(NULL);
+    NsReplyHead       head;
+
+    assert_null(NsReplyParse(text, sizeof(text) - 1, true, &head, fields));
+    assert_string_equal(Ns_SetGet(fields, "a"), "");
+    assert_string_equal(Ns_SetGet(fields, "b"), "");
+    assert_string_equal(Ns_SetGet(fields, "c"), "d");
+    Ns_SetFree(fields);
+}
+
+static void
+a_message_is_a_line_fields_and_a_payload(void **state)
+{
+    char    text[] = "MAIL 1\r\nSubject: a\r\n b\r\nX:\r\n\r\nbody\n\nmore";
+    char    bare[] = "one line\n\n", none[] = "one line\nA: b\n";
+    char    bad[] = "line\nA: b\nno field\n\n";
+    Ns_Set *fields = Ns_SetCreate(NULL);
+    char   *payload = NULL;
+    size_t  lineBytes = 99;
+
+    assert_int_equal(Ns_HttpMessageParse(text, sizeof(text) - 1, &lineBytes,
+                                         fields, &payload),
+                     NS_OK);
+    assert_int_equal(lineBytes, 6);
+    assert_string_equal(payload, "body\n\nmore");
+    assert_string_equal(Ns_SetGet(fields, "subject"), "a b");
+    assert_string_equal(Ns_SetGet(fields, "x"), "");
+    assert_int_equal(Ns_SetSize(fields), 2);
+
+    assert_int_equal(Ns_HttpMessageParse(bare, sizeof(bare) - 1, &lineBytes,
+                                         fields, &payload),
+                     NS_OK);
+    assert_int_equal(lineBytes, 8);
+    assert_ptr_equal(payload, bare + sizeof(bare) - 1);
+    assert_int_equal(Ns_HttpMessageParse(none, sizeof(none) - 1, &lineBytes,
+                                         fields, &payload),
+                     NS_ERROR);
+    assert_int_equal(Ns_HttpMessageParse(none, 0, &lineBytes, fields, &payload),
+                     NS_ERROR);
+    assert_int_equal(Ns_HttpMessageParse(bad, sizeof(bad) - 1, &lineBytes,
+                                         fields, &payload),
+                     NS_ERROR);
+    Ns_SetFree(fields);
+}
+
+static void
+a_response_has_version_and_status(void **state)
+{
+    char    text[] = "HTTP/1.0 404 Not Found\nServer: x\n\nbody";
+    char    request[] = "GET / HTTP/1.0\n\n";
+    char    twice[] = "HTTP/1.1 200 OK\nContent-Length: 1\n"
+                      "Content-Length: 2\n\n";
+    Ns_Set *fields = Ns_SetCreate(NULL);
+    char   *payload = NULL;
+    int     major = 0, minor = 9, status = 0;
+
+    assert_int_equal(Ns_HttpResponseMessageParse(text, sizeof(text) - 1, fields,
+                                                 &major, &minor, &status,
+                                                 &payload),
+                     NS_OK);
+    assert_int_equal(major, 1);
+    assert_int_equal(minor, 0);
+    assert_int_equal(status, 404);
+    assert_string_equal(payload, "body");
+    assert_string_equal(Ns_SetGet(fields, "server"), "x");
+    for (int i = 0; i < 3; i++) {
+        char  *bad = i == 0 ? request : i == 1 ? twice : text;
+        size_t size = i == 0 ? sizeof(request) - 1
+            : i == 1         ? sizeof(twice) - 1
+                             : 20;
+
+        assert_int_equal(Ns_HttpResponseMessageParse(bad, size, fields, &major,
+                                                     &minor, &status, &payload),
+                         NS_ERROR);
+    }
+    Ns_SetFree(fields);
+}
+
 int
 main(void)
 {
@@ -150,6 +233,9 @@ main(void)
         cmocka_unit_test(framing_and_persistence_follow_the_header),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(folded_lines_count_as_fields),
+        cmocka_unit_test(an_empty_value_is_empty),
+        cmocka_unit_test(a_message_is_a_line_fields_and_a_payload),
+        cmocka_unit_test(a_response_has_version_and_status),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -391,6 +391,49 @@ DigestsMatchTheirStandards(void **state)
     assert_string_equal(text, "0BEEC7B5EA3F0FDBC95D0DD47F3C5BC275DA8A33");
 }
 
+static void
+Base64HasLinesAndAlphabetsToChoose(void **state)
+{
+    static const unsigned char bytes[] = {0xfb, 0xff, 0xfe, 'a', 'b', 'c', 'd'};
+    char                       text[64];
+    static const struct {
+        size_t      nBytes;
+        size_t      maxLine;
+        int         isUrl;
+        const char *text;
+    } cases[] = {
+        {0, 0, 0, ""},
+        {0, 60, 1, ""},
+        {7, 0, 0, "+//+YWJjZA=="},
+        {7, 0, 1, "-__-YWJjZA"},
+        {7, 4, 0, "+//+\nYWJj\nZA=="},
+        {7, 1, 0, "+//+\nYWJj\nZA=="},
+        {7, 11, 0, "+//+YWJj\nZA=="},
+        {6, 8, 1, "-__-YWJj"},
+        {7, SIZE_MAX, 0, "+//+YWJjZA=="},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        size_t n = Ns_Base64Encode(bytes, cases[i].nBytes, text,
+                                   cases[i].maxLine, cases[i].isUrl);
+
+        assert_string_equal(text, cases[i].text);
+        assert_int_equal(n, strlen(text));
+    }
+}
+
+static void
+BytesHaveTwoHexadecimalDigits(void **state)
+{
+    static const unsigned char bytes[] = {0x00, 0xab, 0xff};
+    char                       text[7] = "......";
+
+    assert_ptr_equal(Ns_HexString(bytes, text, 3, false), text);
+    assert_string_equal(text, "00abff");
+    assert_string_equal(Ns_HexString(bytes, text, 3, true), "00ABFF");
+    assert_string_equal(Ns_HexString(bytes, text, 0, true), "");
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -411,6 +454,8 @@ main(int argc, char *argv[])
         cmocka_unit_test(DecodingSkipsWhatIsNotBase64),
         cmocka_unit_test(DecodingStaysInItsBuffer),
         cmocka_unit_test(DigestsMatchTheirStandards),
+        cmocka_unit_test(Base64HasLinesAndAlphabetsToChoose),
+        cmocka_unit_test(BytesHaveTwoHexadecimalDigits),
     };
 
     Tcl_FindExecutable(argv[0]);

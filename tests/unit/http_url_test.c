@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "nsconn.h"
+#include "nshttp.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -480,6 +481,95 @@ HostsHaveFewCharacters(void **state)
     }
 }
 
+static void
+HostsAreSplitInPlace(void **state)
+{
+    static const struct {
+        const char *text;
+        bool        isStrict;
+        const char *host; /* NULL: refused. */
+        const char *port;
+    } cases[] = {
+        {"host", true, "host", NULL},
+        {"host:80", true, "host", "80"},
+        {"[::1]", true, "::1", NULL},
+        {"[2001:db8::1]:65535", true, "2001:db8::1", "65535"},
+        {"a_b!c:1", false, "a_b!c", "1"},
+        {"a!b", true, NULL, NULL},
+        {"", true, NULL, NULL},
+        {"", false, NULL, NULL},
+        {":80", false, NULL, NULL},
+        {"host:", false, NULL, NULL},
+        {"host:65536", false, NULL, NULL},
+        {"host:8x", false, NULL, NULL},
+        {"[::1", false, NULL, NULL},
+        {"[::1]80", false, NULL, NULL},
+        {"a/b", false, NULL, NULL},
+        {"a/b", true, NULL, NULL},
+        {"u@h", false, NULL, NULL},
+        {"u@h", true, NULL, NULL},
+        {"a b", false, NULL, NULL},
+        {"a\177", false, NULL, NULL},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        char        text[40];
+        const char *host = NULL, *port = NULL;
+        char       *end = NULL;
+        size_t      length = strlen(cases[i].text);
+        bool        isHost;
+
+        memcpy(text, cases[i].text, length + 1);
+        isHost = Ns_HttpParseHost2(text, cases[i].isStrict, &host, &port, &end);
+        assert_int_equal(isHost, cases[i].host != NULL);
+        if (!isHost) {
+            assert_string_equal(text, cases[i].text);
+            continue;
+        }
+        assert_string_equal(host, cases[i].host);
+        assert_ptr_equal(end, text + length);
+        if (cases[i].port == NULL) {
+            assert_null(port);
+        } else {
+            assert_string_equal(port, cases[i].port);
+        }
+    }
+}
+
+static void
+TheFirstBadBytesAreShown(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t      length;
+        const char *place; /* NULL: valid. */
+    } cases[] = {
+        {"", 0, NULL},
+        {"abc\303\244", 5, NULL},
+        {"a\0b", 3, NULL},
+        {"abc\303", 4, "abc|\\xc3|"},
+        {"ab\377cd", 5, "ab|\\xff|..."},
+        {"\303(", 2, "|\\xc3(|"},
+        {"\355\240\200", 3, "|\\xed\\xa0\\x80|"},
+        {"\360\237\230", 3, "|\\xf0\\x9f\\x98|"},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        const unsigned char *bytes = (const unsigned char *) cases[i].bytes;
+        Ns_DString           ds;
+        bool                 isValid;
+
+        Ns_DStringInit(&ds);
+        Ns_DStringAppend(&ds, "at ");
+        isValid = Ns_Valid_UTF8(bytes, cases[i].length, &ds);
+        assert_int_equal(isValid, cases[i].place == NULL);
+        assert_int_equal(Ns_Valid_UTF8(bytes, cases[i].length, NULL), isValid);
+        assert_string_equal(Ns_DStringValue(&ds) + 3,
+                            isValid ? "" : cases[i].place);
+        Ns_DStringFree(&ds);
+    }
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -499,6 +589,8 @@ main(int argc, char *argv[])
         cmocka_unit_test(BaseMustBeAbsolute),
         cmocka_unit_test(OwnLocationIsStripped),
         cmocka_unit_test(HostsHaveFewCharacters),
+        cmocka_unit_test(HostsAreSplitInPlace),
+        cmocka_unit_test(TheFirstBadBytesAreShown),
     };
 
     Tcl_FindExecutable(argv[0]);

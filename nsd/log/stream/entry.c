@@ -14,6 +14,7 @@
 #include "log/ring/ring.h"
 #include "log/stream/filter.h"
 #include "log/stream/severity.h"
+#include "nssockaddr.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
@@ -343,6 +344,33 @@ Ns_LogDeprecated(Tcl_Obj *const *objv, int objc, const char *alternative,
     NsEntryLog(Deprecated, Ns_DStringValue(&ds),
                (size_t) Ns_DStringLength(&ds));
     Ns_DStringFree(&ds);
+}
+
+void
+Ns_LogDeprecatedParameter(const char *oldSection, const char *oldKey,
+                          const char *newSection, const char *newKey,
+                          const char *explanation)
+{
+    Ns_Log(Deprecated,
+           "config: parameter '%s' of section '%s' is deprecated. Use '%s' of "
+           "section '%s' instead.%s%s",
+           oldKey, oldSection, newKey, newSection,
+           explanation == NULL ? "" : " ",
+           explanation == NULL ? "" : explanation);
+}
+
+void
+Ns_LogSockaddr(Ns_LogSeverity severity, const char *prefix,
+               const struct sockaddr *saPtr)
+{
+    char text[NS_IPADDR_SIZE];
+
+    if (ns_inet_ntop(saPtr, text, sizeof(text)) == NULL) {
+        Ns_Log(severity, "%s: address of family %d", prefix, saPtr->sa_family);
+    } else {
+        Ns_Log(severity, "%s: address %s port %hu", prefix, text,
+               Ns_SockaddrGetPort(saPtr));
+    }
 }
 
 void

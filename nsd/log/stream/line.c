@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "nslog.h"
+#include "nsstring.h"
 
 static void   PutName(NsLogOut *outPtr, const char *name,
                       const NsLogStyle *stylePtr);
@@ -102,6 +103,25 @@ NsLogSanitize(NsLogOut *outPtr, const char *bytes, size_t length, int level)
             PutHex(outPtr, *p++);
         }
     }
+}
+
+/*
+ * The first pass counts.
+ */
+char *
+Ns_DStringAppendPrintable(Ns_DString *dsPtr, bool isIndented, const char *bytes,
+                          size_t length)
+{
+    int      level = isIndented ? 2 : 1;
+    int      start = Ns_DStringLength(dsPtr);
+    NsLogOut out = {NULL, 0, 0};
+
+    NsLogSanitize(&out, bytes, length, level);
+    Ns_DStringSetLength(dsPtr, start + (int) out.length);
+    out = (NsLogOut){Ns_DStringValue(dsPtr) + start, out.length, 0};
+    NsLogSanitize(&out, bytes, length, level);
+    NsAssert(out.length == out.room);
+    return Ns_DStringValue(dsPtr);
 }
 
 const char *

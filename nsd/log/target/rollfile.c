@@ -200,6 +200,20 @@ Ns_RollFileByFormat(const char *file, const char *format, int max)
     return status;
 }
 
+Ns_ReturnCode
+Ns_RollFileCondFmt(Ns_LogCallbackProc *openProc, Ns_LogCallbackProc *closeProc,
+                   void *arg, const char *file, const char *format,
+                   TCL_SIZE_T max)
+{
+    int status;
+
+    if (closeProc(arg) != NS_OK) {
+        return NS_ERROR;
+    }
+    status = Ns_RollFileByFormat(file, format, max);
+    return openProc(arg) == NS_OK && status == NS_OK ? NS_OK : NS_ERROR;
+}
+
 static int
 PurgeByFormat(const char *file, const char *format, const char *newest, int max)
 {
