@@ -57,6 +57,7 @@ ns_section ns/parameters
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
    # the client.
   #ns_param trustedproxies          {}
+  #ns_param reverseproxymode        false      ;# As enabled in ns/reverseproxymode.
    # Mail server of ns_sendmail, and its port.
   #ns_param smtphost                {}         ;# Default: value of mailhost.
   #ns_param mailhost                localhost  ;# Older name of smtphost.
@@ -118,6 +119,13 @@ ns_section ns/parameters
   #ns_param dnscachetimeout         1h
    # Wait at most this long for the same lookup in another thread.
   #ns_param dnswaittimeout          5
+
+# Proxies in front of the server: whether they name the client, which ones (like
+# trustedproxies), and whether clients always have a public address.
+ns_section ns/reverseproxymode
+  #ns_param enabled                 false
+  #ns_param trustedservers          {}
+  #ns_param skipnonpublic           false
 
 # All threads.
 ns_section ns/threads

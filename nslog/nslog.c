@@ -137,7 +137,10 @@ Ns_ModuleInit(const char *server, const char *module)
     logPtr->maxBackup = params.maxBackup;
     atomic_store(&logPtr->flags, params.flags);
     if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
-        && *Ns_ConfigString("ns/parameters", "trustedproxies", "") == '\0') {
+        && *Ns_ConfigString("ns/parameters", "trustedproxies", "") == '\0'
+        && (!Ns_ConfigBool("ns/reverseproxymode", "enabled", NS_FALSE)
+            || *Ns_ConfigString("ns/reverseproxymode", "trustedservers", "")
+                == '\0')) {
         Ns_Log(Warning,
                "nslog: checkforproxy without a list of proxies:"
                " those on this machine and in private networks are believed;"

@@ -12,15 +12,25 @@
  * The meaning of an element.
  */
 typedef enum {
-    PROXY, /* Look further left. */
+    PROXY,   /* Look further left. */
+    SKIPPED, /* Likewise; nobody's address. */
     CLIENT,
     NOBODY /* No address: what is left of it is hearsay. */
 } Verdict;
 
-static Verdict JudgeField(const NsHttpField *fieldPtr, bool isStandard,
-                          const NsProxies *proxiesPtr, char *buffer);
-static Verdict JudgeElement(const char *start, const char *end,
-                            const NsProxies *proxiesPtr, char *buffer);
+typedef struct Walk {
+    const NsProxies *proxiesPtr;
+    char            *buffer; /* The address found last. */
+    bool             isFound;
+    const char      *junk; /* The element that made the verdict NOBODY. */
+    size_t           junkLength;
+} Walk;
+
+static Verdict JudgeFields(Walk *walkPtr, const NsHttpHead *headPtr,
+                           const char *peer);
+static Verdict JudgeField(Walk *walkPtr, const NsHttpField *fieldPtr,
+                          bool isStandard);
+static Verdict JudgeElement(Walk *walkPtr, const char *start, const char *end);
 static bool    FindFor(const char **startPtr, const char **endPtr);
 static bool    TakeAddress(const char *start, const char *end, char *buffer);
 static bool    HasName(const NsHttpField *fieldPtr, const char *name);
@@ -29,19 +39,54 @@ const char *
 NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
                 const NsProxies *proxiesPtr, char buffer[NS_FORWARDED_BYTES])
 {
+    Walk    walk = {.proxiesPtr = proxiesPtr, .buffer = buffer};
+    Verdict verdict = JudgeFields(&walk, headPtr, peer);
+
+    return verdict == NOBODY || !walk.isFound ? peer : buffer;
+}
+
+const char *
+NsForwardedJunk(const NsHttpHead *headPtr, const char *peer,
+                const NsProxies *proxiesPtr, size_t *lengthPtr)
+{
+    char buffer[NS_FORWARDED_BYTES];
+    Walk walk = {.proxiesPtr = proxiesPtr, .buffer = buffer};
+
+    if (NsHttpKnown(headPtr, NS_FIELD_X_FORWARDED_FOR) == NULL
+        || JudgeFields(&walk, headPtr, peer) != NOBODY || walk.junk == NULL) {
+        return NULL;
+    }
+    while (walk.junkLength > 0 && NsIsSpace(*walk.junk)) {
+        walk.junk++;
+        walk.junkLength--;
+    }
+    while (walk.junkLength > 0 && NsIsSpace(walk.junk[walk.junkLength - 1])) {
+        walk.junkLength--;
+    }
+    *lengthPtr = walk.junkLength;
+    return walk.junkLength == 0
+            || (walk.junkLength == 7
+                && NsIsSameNoCase(walk.junk, "unknown", walk.junkLength))
+        ? NULL
+        : walk.junk;
+}
+
+/*
+ * What the peer, or the last one that was looked at, is.
+ */
+static Verdict
+JudgeFields(Walk *walkPtr, const NsHttpHead *headPtr, const char *peer)
+{
     bool isStandard = NsHttpKnown(headPtr, NS_FIELD_X_FORWARDED_FOR) == NULL;
     const char *name = isStandard ? "forwarded" : "x-forwarded-for";
-    const char *client = peer;
-    Verdict     verdict = NsProxiesHave(proxiesPtr, peer) ? PROXY : NOBODY;
+    Verdict verdict = NsProxiesHave(walkPtr->proxiesPtr, peer) ? PROXY : NOBODY;
 
-    for (int i = headPtr->nFields - 1; i >= 0 && verdict == PROXY; i--) {
+    for (int i = headPtr->nFields - 1; i >= 0 && verdict <= SKIPPED; i--) {
         if (HasName(&headPtr->fields[i], name)) {
-            verdict = JudgeField(&headPtr->fields[i], isStandard, proxiesPtr,
-                                 buffer);
-            client = verdict == NOBODY ? peer : buffer;
+            verdict = JudgeField(walkPtr, &headPtr->fields[i], isStandard);
         }
     }
-    return client;
+    return verdict;
 }
 
 bool
@@ -64,8 +109,7 @@ NsProxiesHave(const NsProxies *proxiesPtr, const char *peer)
  * The elements of a list, from the right.
  */
 static Verdict
-JudgeField(const NsHttpField *fieldPtr, bool isStandard,
-           const NsProxies *proxiesPtr, char *buffer)
+JudgeField(Walk *walkPtr, const NsHttpField *fieldPtr, bool isStandard)
 {
     const char *start, *end = fieldPtr->value + fieldPtr->valueLength;
     Verdict     verdict;
@@ -80,23 +124,29 @@ JudgeField(const NsHttpField *fieldPtr, bool isStandard,
         from = start;
         verdict = isStandard && !FindFor(&from, &to)
             ? NOBODY
-            : JudgeElement(from, to, proxiesPtr, buffer);
+            : JudgeElement(walkPtr, from, to);
         end = start - 1;
-    } while (verdict == PROXY && start > fieldPtr->value);
+    } while (verdict <= SKIPPED && start > fieldPtr->value);
     return verdict;
 }
 
 static Verdict
-JudgeElement(const char *start, const char *end, const NsProxies *proxiesPtr,
-             char *buffer)
+JudgeElement(Walk *walkPtr, const char *start, const char *end)
 {
-    char text[NS_FORWARDED_BYTES];
+    char        text[NS_FORWARDED_BYTES];
+    NsIpAddress address;
 
-    if (!TakeAddress(start, end, text)) {
+    if (!TakeAddress(start, end, text) || !NsIpParse(text, &address)) {
+        walkPtr->junk = start;
+        walkPtr->junkLength = (size_t) (end - start);
         return NOBODY;
     }
-    memcpy(buffer, text, sizeof(text));
-    return NsProxiesHave(proxiesPtr, text) ? PROXY : CLIENT;
+    if (walkPtr->proxiesPtr->skipsNonPublic && !NsIpIsPublic(&address)) {
+        return SKIPPED;
+    }
+    memcpy(walkPtr->buffer, text, sizeof(text));
+    walkPtr->isFound = true;
+    return NsProxiesHave(walkPtr->proxiesPtr, text) ? PROXY : CLIENT;
 }
 
 /*

@@ -19,6 +19,8 @@
 typedef struct NsProxies {
     const NsIpRange *ranges;
     int              n;
+    bool skipsNonPublic; /* A client has a public address; what others wrote
+                          * in a list is believed. */
 } NsProxies;
 
 /*
@@ -29,10 +31,17 @@ bool NsProxiesHave(const NsProxies *proxiesPtr, const char *peer);
 /*
  * The client: peer itself unless that is a trusted proxy, and X-Forwarded-For,
  * or else Forwarded (RFC 7239), has an address at the place that counts; then
- * that address, in buffer.
+ * that address, in buffer.  If all addresses are proxies', the leftmost counts.
  */
 const char *NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
                             const NsProxies *proxiesPtr,
                             char             buffer[NS_FORWARDED_BYTES]);
+
+/*
+ * The element of X-Forwarded-For that is no address where one is needed; NULL:
+ * there is none.  `unknown` and nothing are not reported.
+ */
+const char *NsForwardedJunk(const NsHttpHead *headPtr, const char *peer,
+                            const NsProxies *proxiesPtr, size_t *lengthPtr);
 
 #endif

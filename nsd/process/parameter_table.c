@@ -180,6 +180,8 @@ static const NsParameter nsproxyParameters[] = {
 
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
+    {"ns/reverseproxymode", "ns/reverseproxymode",
+     "Proxies in front of the server.", false, NULL},
     {"ns/threads", "ns/threads", "All threads.", false, NULL},
     {"ns/servers", "ns/servers", "Virtual servers: name and description.", true,
      NULL},

@@ -47,7 +47,6 @@ typedef struct Raw {
 typedef struct Shared {
     const char *serverHeader;
     const char *formFallback;
-    const char *trustedProxies;
 } Shared;
 
 static NsParameterAdjustProc AdjustServerHeader;
@@ -55,9 +54,6 @@ static const NsParameter     sharedRows[] = {
         NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
                 "Field Server of replies; empty: none.", .isDescribed = true,
                 .adjustProc = AdjustServerHeader),
-        NS_LIST(Shared, trustedProxies, "trustedproxies", "",
-                "Addresses and networks (ADDRESS/BITS) of proxies that are "
-                    "believed when they name the client."),
         NS_TEXT(Shared, formFallback, "formfallbackcharset", "",
                 "Charset of queries and forms that are not valid UTF-8; empty:"
                     " bodies are read as iso-8859-1, and queries refused."),
@@ -145,6 +141,7 @@ NsRequestInit(void)
         .describeProc = NsConnDescribe};
 
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
+    NsProxiesInit();
     NsParametersRegister("ns/server/*", rawRows, sizeof(Raw));
     NsParametersRegister("ns/server/*", rows, sizeof(NsRequestServer));
     NsParametersRegister("ns/server/*/vhost", vhostRows,
@@ -246,7 +243,7 @@ UseShared(NsRequestServer *requestPtr)
     Shared shared;
 
     NsParametersFill(sharedRows, "ns/parameters", &shared);
-    NsProxiesConfigure(shared.trustedProxies);
+    NsProxiesConfigure();
     NsReplySetServer(shared.serverHeader);
     requestPtr->formFallback = FindFallback(shared.formFallback);
 }

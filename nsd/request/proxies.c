@@ -9,26 +9,81 @@
 #include "nssockaddr.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/episode.h"
 #include "http/location.h"
 #include "http/parse.h"
+#include "process/parameters.h"
+
+typedef struct Settings {
+    const char *trustedProxies;
+    bool        isReverseProxyMode;
+    bool        isEnabled;
+    const char *trustedServers;
+    bool        skipsNonPublic;
+} Settings;
+
+static const NsParameter processRows[] = {
+    NS_LIST(Settings, trustedProxies, "trustedproxies", "",
+            "Addresses and networks (ADDRESS/BITS) of proxies that are "
+            "believed when they name the client."),
+    NS_BOOL(Settings, isReverseProxyMode, "reverseproxymode", "false",
+            "As enabled in section ns/reverseproxymode."),
+    NS_PARAM_END};
+
+static const NsParameter modeRows[] = {
+    NS_BOOL(Settings, isEnabled, "enabled", "false",
+            "The server is behind proxies, which name the client."),
+    NS_LIST(Settings, trustedServers, "trustedservers", "",
+            "Those proxies, like trustedproxies in ns/parameters. Empty both:"
+            " those on this machine and in private networks."),
+    NS_BOOL(Settings, skipsNonPublic, "skipnonpublic", "false",
+            "A client has a public address; others that proxies name are "
+            "passed over."),
+    NS_PARAM_END};
 
 static NsProxies configured; /* Constant after start. */
 static NsProxies nearby;     /* Likewise. */
 
-static NsProxies Parse(const char *list);
+static void Add(NsProxies *proxiesPtr, const char *key, const char *list);
+static void NoteJunk(const NsMessage *messagePtr);
 
 void
-NsProxiesConfigure(const char *list)
+NsProxiesInit(void)
+{
+    NsParametersRegister("ns/parameters", processRows, sizeof(Settings));
+    NsParametersRegister("ns/reverseproxymode", modeRows, sizeof(Settings));
+}
+
+void
+NsProxiesConfigure(void)
 {
     static bool isDone;
+    Settings    settings;
+    bool        isMode;
 
     if (isDone) {
         return;
     }
     isDone = true;
-    configured = Parse(list == NULL ? "" : list);
-    nearby = Parse("127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16"
-                   " fc00::/7");
+    NsParametersFill(processRows, "ns/parameters", &settings);
+    NsParametersFill(modeRows, "ns/reverseproxymode", &settings);
+    isMode = settings.isReverseProxyMode || settings.isEnabled;
+
+    Add(&nearby, "built in",
+        "127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7");
+    Add(&configured, "trustedproxies", settings.trustedProxies);
+    if (isMode) {
+        Add(&configured, "trustedservers", settings.trustedServers);
+    }
+    if (isMode && configured.n == 0) {
+        Ns_Log(Security,
+               "config: reverse proxy mode without a list of proxies: those on "
+               "this machine and in private networks are believed; set "
+               "trustedservers in ns/reverseproxymode, or trustedproxies in "
+               "ns/parameters");
+        configured = nearby;
+    }
+    configured.skipsNonPublic = settings.skipsNonPublic;
 }
 
 const char *
@@ -37,9 +92,32 @@ NsProxiesClient(NsMessage *messagePtr)
     char        buffer[NS_FORWARDED_BYTES];
     const char *client = NsProxiesClientText(messagePtr, buffer);
 
-    return client != buffer
-        ? client
-        : NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
+    if (client == buffer) {
+        return NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
+    }
+    if (unlikely(configured.n > 0)) {
+        NoteJunk(messagePtr);
+    }
+    return client;
+}
+
+/*
+ * Clients may send it with every request, so it is reported once as long as it
+ * comes.
+ */
+static void
+NoteJunk(const NsMessage *messagePtr)
+{
+    static NsEpisode episode;
+    size_t           length;
+    const char      *junk = NsForwardedJunk(&messagePtr->head, messagePtr->peer,
+                                            &configured, &length);
+
+    if (junk != NULL && NsEpisodeBegins(&episode)) {
+        Ns_Log(Warning,
+               "proxies: invalid content in x-forwarded-for header: '%.*s'",
+               (int) length, junk);
+    }
 }
 
 const char *
@@ -101,31 +179,37 @@ NsProxiesForwarded(const NsHttpHead *headPtr, const char *peer,
 /*
  * Whom a misspelt entry would have named is not believed.
  */
-static NsProxies
-Parse(const char *list)
+static void
+Add(NsProxies *proxiesPtr, const char *key, const char *list)
 {
-    NsProxies    proxies = {0};
     NsIpRange   *ranges;
     const char **words;
-    int          nWords;
+    int          nWords, n = proxiesPtr->n;
 
-    if (Tcl_SplitList(NULL, list, &nWords, &words) != TCL_OK) {
-        Ns_Log(Error, "config: trustedproxies is not a list: %s", list);
-        return proxies;
+    if (list == NULL || *list == '\0') {
+        return;
     }
-    ranges = ns_calloc((size_t) nWords + 1, sizeof(NsIpRange));
+    if (Tcl_SplitList(NULL, list, &nWords, &words) != TCL_OK) {
+        Ns_Log(Error, "config: %s is not a list: %s", key, list);
+        return;
+    }
+    ranges = ns_calloc((size_t) (n + nWords) + 1, sizeof(NsIpRange));
+    if (n > 0) {
+        memcpy(ranges, proxiesPtr->ranges, (size_t) n * sizeof(NsIpRange));
+    }
     for (int i = 0; i < nWords; i++) {
-        if (NsIpRangeParse(words[i], &ranges[proxies.n])) {
-            proxies.n++;
+        if (NsIpRangeParse(words[i], &ranges[n])) {
+            n++;
         } else {
             Ns_Log(Error,
-                   "config: trustedproxies: '%s' is neither an address"
+                   "config: %s: '%s' is neither an address"
                    " nor a network (ADDRESS/BITS); it is ignored",
-                   words[i]);
+                   key, words[i]);
         }
     }
-    NsAssert(proxies.n <= nWords);
+    NsAssert(n >= proxiesPtr->n && n <= proxiesPtr->n + nWords);
     Tcl_Free((char *) words);
-    proxies.ranges = ranges;
-    return proxies;
+    ns_free((void *) proxiesPtr->ranges);
+    proxiesPtr->ranges = ranges;
+    proxiesPtr->n = n;
 }

@@ -1,7 +1,8 @@
 /*
  * proxies.h --
  *
- *      The proxies that the server believes: parameter trustedproxies.
+ *      The proxies that the server believes: parameters trustedproxies and
+ *      reverseproxymode, section ns/reverseproxymode.
  */
 
 #ifndef NSD_REQUEST_PROXIES_H
@@ -11,14 +12,16 @@
 #include "net/message.h"
 
 /*
- * The value of the parameter, or NULL, when the configuration has been read;
- * later calls do nothing.
+ * Register the parameters; read them, when the configuration is there: later
+ * calls do nothing.
  */
-void NsProxiesConfigure(const char *list);
+void NsProxiesInit(void);
+void NsProxiesConfigure(void);
 
 /*
- * The client of a request for all purposes: the true peer unless trustedproxies
- * is set.  The text is in the message's arena, or its own.
+ * The client of a request for all purposes: the true peer unless proxies are
+ * configured.  The text is in the message's arena, or its own.  A proxy that
+ * names nobody is logged.
  */
 const char *NsProxiesClient(NsMessage *messagePtr);
 

@@ -139,7 +139,7 @@ NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
         dsPtr,
         isForwarded ? NsProxiesForwarded(&connPtr->messagePtr->head,
                                          connPtr->messagePtr->peer, peer)
-                    : connPtr->messagePtr->peer);
+                    : NsProxiesClientText(connPtr->messagePtr, peer));
     Tcl_DStringAppendElement(dsPtr, state);
     Tcl_DStringAppendElement(dsPtr,
                              connPtr->firstMethod == NULL

@@ -24,14 +24,14 @@ static Tcl_ObjCmdProc RegisterCmd, AuthRequest, AuthUser, RequestAuthorizeCmd;
 static Ns_AuthorizeRequestProc RunRequestScript;
 static Ns_AuthorizeUserProc    RunUserScript;
 
-static int AskRequest(const NsInterp *itPtr, const NsAuthQuery *queryPtr,
-                      bool isDict);
-static int Answer(Tcl_Interp *interp, int result, const char *authority,
-                  bool isDict);
-static int RunScript(const Ns_TclCallback *callbackPtr,
-                     const char *const *words, int nWords, int *codePtr);
-static int Catch(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
-                 const char *const *words, int nWords);
+static int      AskRequest(const NsInterp *itPtr, const NsAuthQuery *queryPtr,
+                           bool isDict);
+static int      Answer(Tcl_Interp *interp, int result, const char *authority,
+                       bool isDict);
+static int      RunScript(const Ns_TclCallback *callbackPtr,
+                          const char *const *words, int nWords, int *codePtr);
+static int      Catch(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
+                      const char *const *words, int nWords);
 static Tcl_Obj *ScriptOf(const Ns_TclCallback *callbackPtr,
                          const char *const *words, int nWords);
 static int      ResultOf(const Ns_TclCallback *callbackPtr, const char *answer);
@@ -47,8 +47,8 @@ static const NsTclCommand subcommands[] = {
     {"user", AuthUser, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     NS_TCL_END};
-static const NsTclEnsemble ensemble = {"ns_auth", "subcommand ?arg ...?",
-                                       "subcommand", NS_TCL_EXACT, subcommands};
+static const NsTclEnsemble ensemble = {
+    "ns_auth", "subcommand ?arg ...?", "subcommand", NS_TCL_EXACT, subcommands};
 
 static Ns_ObjvTable chains[] = {
     {"request", CHAIN_REQUEST}, {"user", CHAIN_USER}, {NULL, 0}};
@@ -87,14 +87,14 @@ RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj        *scriptPtr;
     char           *authority = (char *) DEFAULT_AUTHORITY;
     int             isFirst = 0, chain = CHAIN_REQUEST, nArgs = 0;
-    Ns_ObjvSpec opts[] = {{"-authority", Ns_ObjvString, &authority, NULL},
-                          {"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
-                          {"--", Ns_ObjvBreak, NULL, NULL},
-                          {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"request|user", Ns_ObjvIndex, &chain, chains},
-                          {"script", Ns_ObjvObj, &scriptPtr, NULL},
-                          {"?args", Ns_ObjvArgs, &nArgs, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec     opts[] = {{"-authority", Ns_ObjvString, &authority, NULL},
+                              {"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
+                              {"--", Ns_ObjvBreak, NULL, NULL},
+                              {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec     args[] = {{"request|user", Ns_ObjvIndex, &chain, chains},
+                              {"script", Ns_ObjvObj, &scriptPtr, NULL},
+                              {"?args", Ns_ObjvArgs, &nArgs, NULL},
+                              {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -102,8 +102,7 @@ RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     callbackPtr = Ns_TclNewCallback(interp, NULL, scriptPtr, nArgs,
                                     objv + (objc - nArgs));
     if (chain == CHAIN_REQUEST) {
-        callbackPtr->cbProc =
-            (Ns_Callback *) (void (*)(void)) RunRequestScript;
+        callbackPtr->cbProc = (Ns_Callback *) (void (*)(void)) RunRequestScript;
         (void) Ns_RegisterAuthorizeRequest(server, RunRequestScript,
                                            callbackPtr, authority,
                                            isFirst != 0);
@@ -127,12 +126,13 @@ AuthRequest(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_ObjvSpec opts[] = {{"-dict", Ns_ObjvBool, &isDict, INT2PTR(true)},
                           {"--", Ns_ObjvBreak, NULL, NULL},
                           {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
-                          {"url", Ns_ObjvString, &url, NULL},
-                          {"user", Ns_ObjvString, &user, NULL},
-                          {"password", Ns_ObjvString, &password, NULL},
-                          {"?ip", Ns_ObjvString, &peer, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url", Ns_ObjvString, &url, NULL},
+        {"user", Ns_ObjvString, &user, NULL},
+        {"password", Ns_ObjvString, &password, NULL},
+        {"?ip", Ns_ObjvString, &peer, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -172,12 +172,13 @@ RequestAuthorizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
     char       *method, *url, *user, *password, *peer = NULL;
-    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
-                          {"url", Ns_ObjvString, &url, NULL},
-                          {"authuser", Ns_ObjvString, &user, NULL},
-                          {"authpasswd", Ns_ObjvString, &password, NULL},
-                          {"?ipaddr", Ns_ObjvString, &peer, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {
+        {"method", Ns_ObjvString, &method, NULL},
+        {"url", Ns_ObjvString, &url, NULL},
+        {"authuser", Ns_ObjvString, &user, NULL},
+        {"authpasswd", Ns_ObjvString, &password, NULL},
+        {"?ipaddr", Ns_ObjvString, &peer, NULL},
+        {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(NULL, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
@@ -190,7 +191,7 @@ static int
 AskRequest(const NsInterp *itPtr, const NsAuthQuery *queryPtr, bool isDict)
 {
     const char *authority;
-    int result = NsAuthRequest(itPtr->serverPtr, queryPtr, &authority);
+    int         result = NsAuthRequest(itPtr->serverPtr, queryPtr, &authority);
 
     return Answer(itPtr->interp, result, authority, isDict);
 }
@@ -246,7 +247,7 @@ RunScript(const Ns_TclCallback *callbackPtr, const char *const *words,
     Tcl_Interp *interp = conn != NULL
         ? Ns_GetConnInterp(conn)
         : Ns_TclAllocateInterp(callbackPtr->server);
-    int result = NS_ERROR;
+    int         result = NS_ERROR;
 
     if (interp == NULL) {
         *codePtr = TCL_ERROR;
@@ -274,11 +275,11 @@ static int
 Catch(Tcl_Interp *interp, const Ns_TclCallback *callbackPtr,
       const char *const *words, int nWords)
 {
-    Tcl_Obj *objv[] = {Tcl_NewStringObj("::catch", -1),
-                       ScriptOf(callbackPtr, words, nWords),
-                       Tcl_NewStringObj("::nsd authorization result", -1),
-                       Tcl_NewStringObj("::nsd authorization options", -1)};
-    int      code = TCL_ERROR;
+    Tcl_Obj *objv[] = {
+        Tcl_NewStringObj("::catch", -1), ScriptOf(callbackPtr, words, nWords),
+        Tcl_NewStringObj("::nsd authorization result", -1),
+        Tcl_NewStringObj("::nsd authorization options", -1)};
+    int code = TCL_ERROR;
 
     for (int i = 0; i < Ns_NrElements(objv); i++) {
         Tcl_IncrRefCount(objv[i]);
@@ -337,7 +338,7 @@ ResultOf(const Ns_TclCallback *callbackPtr, const char *answer)
             return result;
         }
     }
-    Ns_Log(Error, "ns:tclauth: %s: authorize script returned unexpected: %s",
+    Ns_Log(Error, "auth[%s]: authorize script returned unexpected: %s",
            callbackPtr->script, answer);
     return NS_ERROR;
 }
