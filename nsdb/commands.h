@@ -12,7 +12,6 @@
 
 void DbAddDbCommand(Tcl_Interp *interp);     /* ns_db */
 void DbAddQuoteCommands(Tcl_Interp *interp); /* ns_dbquotevalue, ... */
-void DbAddOtherCommands(Tcl_Interp
-                            *interp); /* ns_dberrorcode, ns_getcsv, ... */
+void DbAddOtherCommands(Tcl_Interp *interp); /* ns_dberrorcode, ... */
 
 #endif

@@ -98,3 +98,64 @@ proc ns_parsetime {option time} {
 proc ns_browsermatch {args} {
     string match [lindex $args end] [ns_set iget [ns_conn headers] user-agent]
 }
+
+# ns_fseekchars channel string --
+#
+#       Go to the next occurrence of the string; its position in the file, or -1 at
+#       the end of it.
+
+proc ns_fseekchars {channel string} {
+    set translation [fconfigure $channel -translation]
+    set encoding [fconfigure $channel -encoding]
+    set bytes $string
+    if {$encoding ne "binary"} {
+        set bytes [encoding convertto $encoding $string]
+    }
+    set length [string length $bytes]
+    fconfigure $channel -translation binary
+    try {
+        set start [tell $channel]
+        set block ""
+        while {1} {
+            append block [read $channel 65536]
+            set i [string first $bytes $block]
+            if {$i >= 0} {
+                seek $channel [incr start $i]
+                return $start
+            }
+            if {[eof $channel]} {
+                return -1
+            }
+            # What may be the begin of it.
+            set keep [expr {min($length - 1, [string length $block])}]
+            incr start [expr {[string length $block] - $keep}]
+            set block [string range $block end-[expr {$keep - 1}] end]
+        }
+    } finally {
+        fconfigure $channel -translation $translation -encoding $encoding
+    }
+}
+
+# ns_parsemessage message --
+#
+#       The parts of an HTTP message: firstline, headers (a set), and body.
+
+proc ns_parsemessage {message} {
+    set malformed "ns_parsemessage: provided HTTP message is not well-formed"
+    # Up to the first empty line, and what is behind.
+    if {![regexp -indices {^[^\r\n]+\r?\n(?:[^\r\n]+\r?\n)*?\r?\n} $message head]} {
+        error $malformed
+    }
+    lassign $head - end
+    set lines [split [string map {\r\n \n} [string range $message 0 $end]] \n]
+    set headers [ns_set create -nocase]
+    foreach line [lrange $lines 1 end-2] {
+        if {![regexp {^[^\s:]+\s*:|^[ \t]+\S} $line]
+                || [catch {ns_parseheader $headers $line preserve}]} {
+            ns_set free $headers
+            error $malformed
+        }
+    }
+    return [dict create firstline [lindex $lines 0] headers $headers \
+                body [string range $message [incr end] end]]
+}
