@@ -52,6 +52,7 @@ ns_section ns/parameters
   #ns_param jobsperthread           0
    # An idle job thread ends after this time; 0 = never.
   #ns_param jobtimeout              300
+  #ns_param joblogminduration       1
   #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name

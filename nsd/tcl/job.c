@@ -33,6 +33,8 @@ static const NsParameter rows[] = {
            "Jobs that one job thread runs before it ends; 0 = no limit."),
     NS_TIME(NsJobPool, timeout, "jobtimeout", "300", 0, NS_PARAM_NO_LIMIT,
             "An idle job thread ends after this time; 0 = never."),
+    NS_TIME(NsJobPool, logMin, "joblogminduration", "1", 0, NS_PARAM_NO_LIMIT,
+            "Log jobs that take longer."),
     NS_PARAM_END};
 
 void
@@ -454,17 +456,21 @@ NsJobGenId(Ns_DString *dsPtr)
 }
 
 void
-NsJobConfigure(int *jobsPerThreadPtr, NsStamp *timeoutPtr)
+NsJobConfigure(NsJobLimits *limitsPtr)
 {
     Ns_MutexLock(&nsJobs.lock);
     ConfigureLocked();
-    if (*jobsPerThreadPtr >= 0) {
-        nsJobs.jobsPerThread = *jobsPerThreadPtr;
+    if (limitsPtr->jobsPerThread >= 0) {
+        nsJobs.jobsPerThread = limitsPtr->jobsPerThread;
     }
-    if (*timeoutPtr >= 0) {
-        nsJobs.timeout = *timeoutPtr;
+    if (limitsPtr->timeout >= 0) {
+        nsJobs.timeout = limitsPtr->timeout;
     }
-    *jobsPerThreadPtr = nsJobs.jobsPerThread;
-    *timeoutPtr = nsJobs.timeout;
+    if (limitsPtr->logMin >= 0) {
+        nsJobs.logMin = limitsPtr->logMin;
+    }
+    *limitsPtr = (NsJobLimits){.jobsPerThread = nsJobs.jobsPerThread,
+                               .timeout = nsJobs.timeout,
+                               .logMin = nsJobs.logMin};
     Ns_MutexUnlock(&nsJobs.lock);
 }

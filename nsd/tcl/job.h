@@ -86,9 +86,14 @@ NsJobStatus NsJobExists(const char *queue, const char *id, bool *existsPtr);
 void NsJobGenId(Ns_DString *dsPtr);
 
 /*
- * Change what is not negative; get what is in force.  Jobs after which a thread
- * ends (0: never); the same for idle seconds.
+ * Change what is not negative; get what is in force.
  */
-void NsJobConfigure(int *jobsPerThreadPtr, NsStamp *timeoutPtr);
+typedef struct NsJobLimits {
+    int     jobsPerThread; /* Jobs after which a thread ends; 0: never. */
+    NsStamp timeout;       /* Idle time after which it ends; 0: never. */
+    NsStamp logMin;        /* Jobs that take longer are logged. */
+} NsJobLimits;
+
+void NsJobConfigure(NsJobLimits *limitsPtr);
 
 #endif

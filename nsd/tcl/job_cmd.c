@@ -288,29 +288,35 @@ AppendCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_job configure ?-jobsperthread jobsperthread? ?-timeout timeout?
+ * ns_job configure ?-jobsperthread n? ?-timeout time? ?-logminduration time?
  */
 static int
 ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    int         jobsPerThread = -1;
-    NsStamp     timeout = -1;
-    Ns_Time    *timeoutPtr = NULL;
+    NsJobLimits limits = {-1, -1, -1};
+    Ns_Time    *timeoutPtr = NULL, *logMinPtr = NULL;
     Ns_ObjvSpec options[] = {
-        {"-jobsperthread", Ns_ObjvInt, &jobsPerThread, NULL},
+        {"-jobsperthread", Ns_ObjvInt, &limits.jobsPerThread, NULL},
         {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+        {"-logminduration", Ns_ObjvTime, &logMinPtr, NULL},
         {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, NULL, interp, 2, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     if (timeoutPtr != NULL) {
-        timeout = NsClockFromTime(timeoutPtr);
+        limits.timeout = NsClockFromTime(timeoutPtr);
     }
-    NsJobConfigure(&jobsPerThread, &timeout);
-    Ns_TclPrintfResult(interp, "jobsperthread %d timeout %.15g", jobsPerThread,
-                       (double) timeout / NS_STAMP_SECOND);
+    if (logMinPtr != NULL) {
+        limits.logMin = NsClockFromTime(logMinPtr);
+    }
+    NsJobConfigure(&limits);
+    Ns_TclPrintfResult(interp,
+                       "jobsperthread %d timeout %.6f logminduration %.6f",
+                       limits.jobsPerThread,
+                       (double) limits.timeout / NS_STAMP_SECOND,
+                       (double) limits.logMin / NS_STAMP_SECOND);
     return TCL_OK;
 }
 

@@ -69,6 +69,7 @@ typedef struct NsJobPool {
     unsigned      nGenerated;
     int           jobsPerThread;
     NsStamp       timeout;     /* 0: never. */
+    NsStamp       logMin;      /* Jobs that take longer are logged. */
     Ns_Thread     endedThread; /* Ended last, to be joined. */
     bool          hasEnded;    /* endedThread is set. */
     bool          isConfigured;

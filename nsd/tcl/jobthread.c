@@ -13,6 +13,7 @@ static void   RunJobsLocked(int thread);
 static NsJob *WaitForJobLocked(void);
 static NsJob *NextJobLocked(void);
 static void   RunJob(NsJob *jobPtr, int thread);
+static void   LogIfLong(const NsJob *jobPtr, NsStamp logMin);
 static void   KeepResult(Tcl_Interp *interp, int code, NsJobResult *resultPtr);
 
 int
@@ -174,6 +175,7 @@ RunJob(NsJob *jobPtr, int thread)
     Tcl_Interp *interp = Ns_TclAllocateInterp(jobPtr->server);
     int         code = TCL_OK;
     bool        isCancelled;
+    NsStamp     logMin;
 
     if (interp == NULL) {
         jobPtr->result.code = TCL_ERROR;
@@ -192,8 +194,10 @@ RunJob(NsJob *jobPtr, int thread)
     Ns_MutexLock(&nsJobs.lock);
     jobPtr->interp = NULL;
     isCancelled = jobPtr->isCancelled;
+    logMin = nsJobs.logMin;
     Ns_MutexUnlock(&nsJobs.lock);
 
+    LogIfLong(jobPtr, logMin);
     if (isCancelled) {
         /* The cancellation may still be on its way to the interpreter. */
         Ns_TclMarkForDelete(interp);
@@ -206,6 +210,17 @@ RunJob(NsJob *jobPtr, int thread)
     }
     Ns_TclDeAllocateInterp(interp);
     Ns_ThreadSetName("-ns_job_%x-", (unsigned) thread);
+}
+
+static void
+LogIfLong(const NsJob *jobPtr, NsStamp logMin)
+{
+    NsStamp taken = NsClockNow() - jobPtr->startStamp;
+
+    if (taken > logMin) {
+        Ns_Log(Notice, "job[%s]: took %.6f seconds: %s", jobPtr->queuePtr->name,
+               (double) taken / NS_STAMP_SECOND, jobPtr->script);
+    }
 }
 
 static void

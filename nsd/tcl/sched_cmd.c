@@ -13,7 +13,7 @@
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc ScheduleProcCmd, ScheduleDailyCmd, ScheduleWeeklyCmd,
-    AfterCmd, UnscheduleCmd, IdCmd;
+    AfterCmd, IdCmd;
 
 static int ScheduleClock(Tcl_Interp *interp, int period, int objc,
                          Tcl_Obj *const *objv);
@@ -31,7 +31,7 @@ static const NsTclCommand commands[] = {
     {"ns_schedule_daily", ScheduleDailyCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_schedule_weekly", ScheduleWeeklyCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_after", AfterCmd, 2, NS_TCL_ANY, "seconds script ?args?", 0},
-    {"ns_unschedule_proc", UnscheduleCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
+    {"ns_unschedule_proc", IdCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
     {"ns_cancel", IdCmd, 1, 1, "id", NS_TCL_DATA(CANCEL)},
     {"ns_pause", IdCmd, 1, 1, "id", NS_TCL_DATA(PAUSE)},
     {"ns_resume", IdCmd, 1, 1, "id", NS_TCL_DATA(RESUME)},
@@ -143,18 +143,6 @@ AfterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     return Schedule(interp, NS_SCHED_ONCE, &interval, objv[2], objc - 3,
                     objv + 3);
-}
-
-static int
-UnscheduleCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    int result = IdCmd(clientData, interp, objc, objv);
-
-    if (result == TCL_OK) {
-        Tcl_ResetResult(interp);
-    }
-    return result;
 }
 
 static int

@@ -22,8 +22,8 @@ typedef struct ScriptThread {
     bool  isDetached;
 } ScriptThread;
 
-static Tcl_ObjCmdProc BeginCmd, BeginDetachedCmd, WaitCmd, NameCmd, GetCmd,
-    IdCmd, YieldCmd, StackInfoCmd;
+static Tcl_ObjCmdProc CreateCmd, BeginCmd, BeginDetachedCmd, WaitCmd, NameCmd,
+    GetCmd, IdCmd, YieldCmd, StackInfoCmd;
 
 static int  ParseScript(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                         const char **namePtr, const char **scriptPtr);
@@ -38,7 +38,7 @@ static void          SetHandleResult(Tcl_Interp *interp, Ns_Thread thread);
 static const NsTclCommand subcmds[] = {
     {"begin", BeginCmd, 0, NS_TCL_ANY, NULL, 0},
     {"begindetached", BeginDetachedCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"create", BeginCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"create", CreateCmd, 0, NS_TCL_ANY, NULL, 0},
     {"wait", WaitCmd, 1, 1, "handle", 0},
     {"join", WaitCmd, 1, 1, "handle", 0},
     {"name", NameCmd, 0, 1, "?name?", 0},
@@ -79,7 +79,38 @@ Ns_TclDetachedThread(Tcl_Interp *interp, const char *script)
 }
 
 /*
- * ns_thread begin script, ns_thread create script
+ * ns_thread create ?-detached? ?-name name? ?--? script
+ */
+static int
+CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsServer   *serverPtr = ((NsInterp *) clientData)->serverPtr;
+    char       *name = NULL, *script;
+    int         isDetached = 0;
+    Ns_Thread   thread;
+    Ns_ObjvSpec options[] = {
+        {"-detached", Ns_ObjvBool, &isDetached, INT2PTR(1)},
+        {"-name", Ns_ObjvString, &name, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"script", Ns_ObjvString, &script, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || StartThread(interp, serverPtr->name, script, name,
+                       isDetached ? NULL : &thread)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (!isDetached) {
+        SetHandleResult(interp, thread);
+    }
+    return TCL_OK;
+}
+
+/*
+ * ns_thread begin script
  */
 static int
 BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,

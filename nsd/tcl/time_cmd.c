@@ -300,7 +300,9 @@ SleepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Ns_AdjTime(&time);
     if (time.sec < 0) {
-        return NsTclFail(interp, "invalid timespec: %s",
+        return NsTclFail(interp,
+                         "expected time value in range [0s, MAX],"
+                         " for 'timespec', but got %s",
                          Tcl_GetString(objv[1]));
     }
     left = (struct timespec){time.sec, time.usec * 1000};
