@@ -30,6 +30,8 @@ NewlineAndControlsAreVisible(void **state)
                         "multi\n:    line\\x09tab \\x1b[31m");
     assert_string_equal(Sanitized(text, sizeof(text) - 1, 1),
                         "multi\\x0aline\\x09tab \\x1b[31m");
+    assert_string_equal(Sanitized(text, sizeof(text) - 1, 3),
+                        "multi\n:    line    tab \\x1b[31m");
     assert_string_equal(Sanitized(text, sizeof(text) - 1, 0), text);
 }
 

@@ -43,6 +43,7 @@ typedef struct Buffer {
  */
 typedef struct Deferred {
     struct Deferred *nextPtr;
+    int64_t          time;
     Ns_LogSeverity   severity;
     size_t           length;
     char             message[];
@@ -57,15 +58,16 @@ static atomic_int              pid;   /* Set by that, and after a fork. */
 static Ns_Tls                  bufferTls;
 static NsLogFatalProc *_Atomic fatalProc;
 
-static void    AddDeferred(Ns_LogSeverity severity, const char *message,
-                           size_t length) __attribute__((noinline));
-static void    NoteFork(void);
-static void    FreeBuffer(void *arg);
-static Buffer *ThreadBuffer(void);
-static void    Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
-static void    SendKept(Buffer *bufferPtr);
-static void    CheckKept(const Kept *keptPtr, Ns_DString *textsPtr);
-static void    Send(const NsLogEntry *entryPtr);
+static inline void LogEntry(const NsLogEntry *entryPtr);
+static void        AddDeferred(Ns_LogSeverity severity, const char *message,
+                               size_t length) __attribute__((noinline));
+static void        NoteFork(void);
+static void        FreeBuffer(void *arg);
+static Buffer     *ThreadBuffer(void);
+static void        Keep(Buffer *bufferPtr, const NsLogEntry *entryPtr);
+static void        SendKept(Buffer *bufferPtr);
+static void        CheckKept(const Kept *keptPtr, Ns_DString *textsPtr);
+static void        Send(const NsLogEntry *entryPtr);
 
 void
 NsEntryInit(const NsEntryProcs *procsPtr)
@@ -140,7 +142,6 @@ Ns_VALog(Ns_LogSeverity severity, const char *fmt, va_list *apPtr)
 void
 NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
 {
-    Buffer    *bufferPtr;
     NsLogEntry entry;
 
     if (!Ns_LogSeverityEnabled(severity)) {
@@ -150,24 +151,36 @@ NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
         AddDeferred(severity, message, length);
         return;
     }
-    NsSeverityCountEntry(severity);
-    procs.noteProc(severity, message, length);
     NsEntryDescribe(&entry, severity, message, length);
+    LogEntry(&entry);
+}
+
+/*
+ * To where the thread's entries go now.
+ */
+static inline void
+LogEntry(const NsLogEntry *entryPtr)
+{
+    Ns_LogSeverity severity = (Ns_LogSeverity) entryPtr->severity;
+    Buffer        *bufferPtr;
+
+    NsSeverityCountEntry(severity);
+    procs.noteProc(severity, entryPtr->message, entryPtr->messageLength);
     if (NsFilterIsRunning()) {
-        procs.writeProc(&entry);
+        procs.writeProc(entryPtr);
         return;
     }
     bufferPtr = Ns_TlsGet(&bufferTls);
     if (likely(bufferPtr == NULL
                || (!bufferPtr->isHolding && bufferPtr->nKept == 0))) {
-        Send(&entry);
+        Send(entryPtr);
         return;
     }
     if (bufferPtr->isHolding && severity != Fatal) {
-        Keep(bufferPtr, &entry);
+        Keep(bufferPtr, entryPtr);
     } else {
         SendKept(bufferPtr);
-        Send(&entry);
+        Send(entryPtr);
     }
 }
 
@@ -183,11 +196,14 @@ NsEntrySendDeferred(void)
     NsAssert(nDeferring > 0);
     nDeferring--;
     while (nDeferring == 0 && firstDeferred != NULL) {
-        Deferred *deferredPtr = firstDeferred;
+        Deferred  *deferredPtr = firstDeferred;
+        NsLogEntry entry;
 
         firstDeferred = deferredPtr->nextPtr;
-        NsEntryLog(deferredPtr->severity, deferredPtr->message,
-                   deferredPtr->length);
+        NsEntryDescribe(&entry, deferredPtr->severity, deferredPtr->message,
+                        deferredPtr->length);
+        entry.time = deferredPtr->time;
+        LogEntry(&entry);
         ns_free(deferredPtr);
     }
 }
@@ -204,6 +220,7 @@ AddDeferred(Ns_LogSeverity severity, const char *message, size_t length)
     Deferred *deferredPtr = ns_malloc(sizeof(*deferredPtr) + length);
 
     deferredPtr->nextPtr = NULL;
+    deferredPtr->time = NsLogClock();
     deferredPtr->severity = severity;
     deferredPtr->length = length;
     memcpy(deferredPtr->message, message, length);

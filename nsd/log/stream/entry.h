@@ -43,8 +43,9 @@ void NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
 void NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
- * From Defer on what this thread logs is kept; SendDeferred sends it on.  They
- * nest.  For threads that work for a sink, and hold its lock.
+ * From Defer on what this thread logs is kept; SendDeferred sends it on, with
+ * the times at which it was logged.  They nest.  For threads that work for a
+ * sink, and hold its lock.
  */
 void NsEntryDefer(void);
 void NsEntrySendDeferred(void);
