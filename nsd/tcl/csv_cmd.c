@@ -46,7 +46,7 @@ NS_TCL_FAMILY(Csv, commands)
 
 static int
 GetCsvCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+          Tcl_Obj *const *objv)
 {
     Csv         csv = {.delimiters = ",", .state = CSV_START};
     char       *quotes = (char *) "\"", *name, *variable;

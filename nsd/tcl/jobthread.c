@@ -218,8 +218,9 @@ LogIfLong(const NsJob *jobPtr, NsStamp logMin)
     NsStamp taken = NsClockNow() - jobPtr->startStamp;
 
     if (taken > logMin) {
-        Ns_Log(Notice, "job[%s]: took %.6f seconds: %s", jobPtr->queuePtr->name,
-               (double) taken / NS_STAMP_SECOND, jobPtr->script);
+        Ns_Log(Notice, "tcljobs[%s]: took %.6f seconds: %s",
+               jobPtr->queuePtr->name, (double) taken / NS_STAMP_SECOND,
+               jobPtr->script);
     }
 }
 
