@@ -505,12 +505,15 @@ ns_section ns/server/default/module/nssock
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
    # PEM file with the certificate, its chain, and the private key.
   #ns_param certificate             {}
-  #ns_param protocols               {}         ;# Protocols that are left out, such as !TLSv1.0.
+   # Protocols that are left out; empty: as the library is set up.
+  #ns_param protocols               {!TLSv1.0 !TLSv1.1}
   #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: library's.
   #ns_param ciphersuites            {}         ;# Cipher suites of TLS 1.3. Default: library's.
   #ns_param key                     {value of certificate} ;# PEM file with the private key.
   #ns_param verify                  false      ;# Insist on a client certificate.
-  #ns_param clientcertmode          none       ;# The same, under its newer name.
+   # The same, under its newer name; request: ask for one, and leave the decision to
+   # scripts.
+  #ns_param clientcertmode          none
    # PEM file with CA certificates for clients.
   #ns_param clientcafile            {}
   #ns_param clientcapath            {}         ;# Directory with such certificates.

@@ -29,7 +29,7 @@ struct SslContext {
     char       *key;         /* Likewise; the same file by default. */
     const char *ciphers;
     const char *suites;
-    bool        verifies;
+    int         verifyMode; /* SSL_VERIFY_...; NONE: do not ask. */
     const char *caFile;
     const char *caPath;
     int         minVersion;
@@ -58,13 +58,14 @@ static const struct {
 };
 
 static SslContext *Discard(SslContext *contextPtr);
-static char       *FindFile(const char *file);
 static bool        ReadProtocols(SslContext *contextPtr, const char *list);
 static SSL_CTX    *MakeCtx(const SslContext *contextPtr, bool isReload);
 static bool        SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx);
 static bool        SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx,
                                   bool isReload);
 static void        SetGroups(const SslContext *contextPtr, SSL_CTX *ctx);
+static int         VerifyMode(const char *mode, bool isRequired);
+static int         AcceptAny(int isValid, X509_STORE_CTX *storePtr);
 static bool        SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
 static int AskPassword(char *buffer, int size, int isForWriting, void *arg);
 
@@ -85,12 +86,12 @@ SslContextCreate(const char *module, const char *path)
                module, path);
         return Discard(contextPtr);
     }
-    contextPtr->certificate = FindFile(certificate);
-    contextPtr->key = key == NULL ? contextPtr->certificate : FindFile(key);
+    contextPtr->certificate = SslFindFile(certificate);
+    contextPtr->key = key == NULL ? contextPtr->certificate : SslFindFile(key);
     contextPtr->ciphers = Ns_ConfigString(path, "ciphers", DEFAULT_CIPHERS);
     contextPtr->suites = Ns_ConfigGetValue(path, "ciphersuites");
-    contextPtr->verifies = Ns_ConfigBool(path, "verify",
-                                         STREQ(mode, "require"));
+    contextPtr->verifyMode =
+        VerifyMode(mode, Ns_ConfigBool(path, "verify", NS_FALSE) != 0);
     contextPtr->caFile = Ns_ConfigGetValue(path, "clientcafile");
     if (contextPtr->caFile == NULL) {
         contextPtr->caFile = Ns_ConfigGetValue(path, "cafile");
@@ -194,11 +195,8 @@ SslErrorReason(void)
     return reason == NULL ? "unknown" : reason;
 }
 
-/*
- * A relative path is looked up below home, then in its `certificates`.
- */
-static char *
-FindFile(const char *file)
+char *
+SslFindFile(const char *file)
 {
     Ns_DString ds;
 
@@ -222,7 +220,8 @@ FindFile(const char *file)
 }
 
 /*
- * Words `!NAME`; without any, TLS 1.0 and 1.1 are off.
+ * Words `!NAME`; without any, TLS 1.0 and 1.1 are off.  An empty list leaves
+ * the choice of versions to the library's own settings.
  */
 static bool
 ReadProtocols(SslContext *contextPtr, const char *list)
@@ -231,7 +230,8 @@ ReadProtocols(SslContext *contextPtr, const char *list)
     const uint64_t all = old | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
     const char    *p = list == NULL ? "" : list;
 
-    contextPtr->excluded = SSL_OP_NO_SSLv3 | old;
+    contextPtr->excluded = SSL_OP_NO_SSLv3
+        | (list != NULL && *list == '\0' ? 0 : old);
     while (*p != '\0') {
         size_t n = strcspn(p, ":, \t\n");
         bool   isKnown = n == 0u;
@@ -366,11 +366,15 @@ SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
         snprintf((char *) id, sizeof(id), "nsd%d", (int) getpid());
     }
     SSL_CTX_set_session_id_context(ctx, id, sizeof(id));
-    if (!contextPtr->verifies) {
+    if (contextPtr->verifyMode == SSL_VERIFY_NONE) {
         return true;
     }
-    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
-                       NULL);
+    SSL_CTX_set_verify(ctx, contextPtr->verifyMode,
+                       (contextPtr->verifyMode
+                        & SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
+                               != 0
+                           ? NULL
+                           : AcceptAny);
     SSL_CTX_set_default_verify_paths(ctx);
     if ((contextPtr->caFile != NULL || contextPtr->caPath != NULL)
         && SSL_CTX_load_verify_locations(ctx, contextPtr->caFile,
@@ -385,6 +389,25 @@ SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
                                    SSL_load_client_CA_file(contextPtr->caFile));
     }
     return true;
+}
+
+static int
+VerifyMode(const char *mode, bool isRequired)
+{
+    if (isRequired || STRIEQ(mode, "require")) {
+        return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    }
+    return STRIEQ(mode, "request") ? SSL_VERIFY_PEER : SSL_VERIFY_NONE;
+}
+
+/*
+ * A certificate that is only asked for ends no handshake: scripts see what is
+ * wrong with it, because the result of the verification stays.
+ */
+static int
+AcceptAny(int isValid, X509_STORE_CTX *storePtr)
+{
+    return 1;
 }
 
 /*

@@ -38,6 +38,12 @@ const char *SslContextFile(const SslContext *contextPtr);
 double      SslContextRemainingDays(SslContext *contextPtr);
 
 /*
+ * The path of a file, to be freed: a relative one is looked up below home, then
+ * in its `certificates`.
+ */
+char *SslFindFile(const char *file);
+
+/*
  * The reason of the last error of the library in this thread, and forget it.
  */
 const char *SslErrorReason(void);

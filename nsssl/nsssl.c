@@ -12,6 +12,7 @@
  *      A connection is used by one thread at a time, as with any driver.
  */
 
+#include "certificate.h"
 #include "context.h"
 
 #include <openssl/err.h>
@@ -64,6 +65,8 @@ static void            InitLibrary(void);
 static Ns_Callback     ReloadAll;
 static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  CertCtlObjCmd;
+static int  TellCertificate(Tcl_Interp *interp, const char *fileOrPem);
+static void ListCertificates(Tcl_Interp *interp);
 static bool MustRetry(Connection *connPtr, const Ns_Sock *sock, int result);
 static void LogFailure(const Connection *connPtr, const Ns_Sock *sock);
 static int  WriteSome(SSL *ssl, const struct iovec *bufs, int nbufs,
@@ -185,43 +188,79 @@ AddCommands(Tcl_Interp *interp, void *arg)
 }
 
 /*
- * ns_certctl list|reload
+ * ns_certctl info fileOrPem, list, reload
  */
 static int
 CertCtlObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
               Tcl_Obj *const *objv)
 {
-    static const char *const options[] = {"list", "reload", NULL};
-    Tcl_Obj                 *listPtr;
-    int                      option;
+    static const char *const options[] = {"info", "list", "reload", NULL};
+    enum { INFO, LIST, RELOAD };
+    int option;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "list|reload");
+    if (objc < 2) {
+        Tcl_WrongNumArgs(interp, 1, objv, "info|list|reload ?arg?");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObj(interp, objv[1], options, "option", 0, &option)
+    if (Tcl_GetIndexFromObj(interp, objv[1], options, "subcommand", 0, &option)
         != TCL_OK) {
         return TCL_ERROR;
     }
-    if (option == 1) {
-        ReloadAll(NULL);
-        return TCL_OK;
+    if (objc != (option == INFO ? 3 : 2)) {
+        Tcl_WrongNumArgs(interp, 2, objv, option == INFO ? "fileOrPem" : NULL);
+        return TCL_ERROR;
     }
-    listPtr = Tcl_NewListObj(0, NULL);
+    if (option == INFO) {
+        return TellCertificate(interp, Tcl_GetString(objv[2]));
+    }
+    if (option == LIST) {
+        ListCertificates(interp);
+    } else {
+        ReloadAll(NULL);
+    }
+    return TCL_OK;
+}
+
+static int
+TellCertificate(Tcl_Interp *interp, const char *fileOrPem)
+{
+    bool       isOpen;
+    X509      *x509 = SslCertificateRead(fileOrPem, &isOpen);
+    Ns_DString ds;
+
+    if (!isOpen) {
+        Ns_TclPrintfResult(interp, "could not open certificate file '%s'",
+                           fileOrPem);
+        return TCL_ERROR;
+    }
+    if (x509 == NULL) {
+        /* What may be a key is not repeated. */
+        Ns_TclPrintfResult(interp, "there is no certificate in it");
+        return TCL_ERROR;
+    }
+    Ns_DStringInit(&ds);
+    SslCertificateAppend(&ds, x509);
+    Tcl_DStringResult(interp, &ds);
+    X509_free(x509);
+    return TCL_OK;
+}
+
+static void
+ListCertificates(Tcl_Interp *interp)
+{
+    Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
+
     for (Instance *instancePtr = firstInstancePtr; instancePtr != NULL;
          instancePtr = instancePtr->nextPtr) {
-        Tcl_Obj *elements[3];
+        SslContext *contextPtr = instancePtr->contextPtr;
+        Tcl_Obj    *elements[] = {
+               Tcl_NewStringObj(SslContextFile(contextPtr), -1),
+               Tcl_NewStringObj("remaining_days", -1),
+               Tcl_ObjPrintf("%.2f", SslContextRemainingDays(contextPtr))};
 
-        elements[0] = Tcl_NewStringObj(SslContextFile(instancePtr->contextPtr),
-                                       -1);
-        elements[1] = Tcl_NewStringObj("remaining_days", -1);
-        elements[2] =
-            Tcl_ObjPrintf("%.2f",
-                          SslContextRemainingDays(instancePtr->contextPtr));
         Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewListObj(3, elements));
     }
     Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
 }
 
 static NS_SOCKET
@@ -451,7 +490,8 @@ Details(Ns_Sock *sock, Ns_DString *dsPtr)
     const Connection *connPtr = sock->arg;
     SSL              *ssl = connPtr->ssl;
     const char       *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-    bool              hasCertificate = SSL_get0_peer_certificate(ssl) != NULL;
+    X509             *x509 = SSL_get0_peer_certificate(ssl);
+    bool              hasCertificate = x509 != NULL;
     long              result = SSL_get_verify_result(ssl);
 
     Ns_DStringVarAppend(dsPtr, " sslversion ", SSL_get_version(ssl), " cipher ",
@@ -463,6 +503,9 @@ Details(Ns_Sock *sock, Ns_DString *dsPtr)
                             !hasCertificate
                                 ? "absent"
                                 : X509_verify_cert_error_string(result));
+    if (hasCertificate) {
+        SslCertificateAppend(dsPtr, x509);
+    }
     Ns_DStringAppend(dsPtr, "}");
 }
 

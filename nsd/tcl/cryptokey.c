@@ -70,27 +70,36 @@ NsCryptoDigest(Tcl_Interp *interp, Tcl_Obj *nameObj)
 {
     const char *name = nameObj != NULL ? Tcl_GetString(nameObj) : "sha256";
     EVP_MD     *mdPtr = EVP_MD_fetch(NULL, name, NULL);
-    DigestNames list = {.nNames = 0};
     Ns_DString  ds;
 
     if (mdPtr != NULL && EVP_MD_get_size(mdPtr) > 0) {
         return mdPtr;
     }
     EVP_MD_free(mdPtr);
-    EVP_MD_do_all_provided(NULL, AddDigest, &list);
-    qsort(list.names, (size_t) list.nNames, sizeof(list.names[0]),
-          CompareNames);
     Ns_DStringInit(&ds);
-    for (int i = 0; i < list.nNames; i++) {
-        Ns_DStringVarAppend(&ds, i > 0 ? ", " : "", list.names[i], NULL);
-    }
-    for (char *p = Ns_DStringValue(&ds); *p != '\0'; p++) {
-        *p = NsToLower(*p);
-    }
+    NsCryptoDigests(&ds, ", ");
     NsCryptoFail(interp, "Unknown value for digest \"%s\", valid: %s", name,
                  Ns_DStringValue(&ds));
     Ns_DStringFree(&ds);
     return NULL;
+}
+
+void
+NsCryptoDigests(Ns_DString *dsPtr, const char *separator)
+{
+    DigestNames list = {.nNames = 0};
+    int         start = Ns_DStringLength(dsPtr);
+
+    EVP_MD_do_all_provided(NULL, AddDigest, &list);
+    qsort(list.names, (size_t) list.nNames, sizeof(list.names[0]),
+          CompareNames);
+    for (int i = 0; i < list.nNames; i++) {
+        Ns_DStringVarAppend(dsPtr, i > 0 ? separator : "", list.names[i], NULL);
+    }
+    for (char *p = Ns_DStringValue(dsPtr) + start; *p != '\0'; p++) {
+        *p = NsToLower(*p);
+    }
+    NsCryptoForget();
 }
 
 /*

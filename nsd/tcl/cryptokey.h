@@ -35,6 +35,11 @@ void NsCryptoForget(void);
 EVP_MD *NsCryptoDigest(Tcl_Interp *interp, Tcl_Obj *nameObj);
 
 /*
+ * Append the names of all digests.
+ */
+void NsCryptoDigests(Ns_DString *dsPtr, const char *separator);
+
+/*
  * A key from PEM, which is the name of a file or the text itself; the public
  * one is taken from a private key where that is what the text has.  The
  * passphrase may be NULL.  To be freed by EVP_PKEY_free.  NULL: there is none,

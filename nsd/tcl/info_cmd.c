@@ -8,6 +8,7 @@
  */
 
 #include "ns.h"
+#include "base/chars.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "http/mimetype.h"
@@ -23,7 +24,10 @@
 #include "request/vhost.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/cryptokey.h"
 #include "tcl/result.h"
+
+#include <openssl/kdf.h>
 
 #define TEXT(number)    TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -108,6 +112,9 @@ static const Option options[] = {
     {.name = NULL}};
 
 static Tcl_ObjCmdProc InfoCmd;
+static bool           IsCall(int objc, Tcl_Obj *const *objv, const char *option,
+                             const char *flag);
+static void           SslDetails(Ns_DString *dsPtr);
 static void           Answer(const Option *optionPtr, NsServer *serverPtr,
                              Ns_DString *dsPtr);
 
@@ -126,10 +133,10 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsServer     *serverPtr = ((NsInterp *) clientData)->serverPtr;
     const Option *optionPtr;
     Ns_DString    ds;
-    bool isRelease = objc == 3 && STREQ(Tcl_GetString(objv[1]), "meminfo")
-        && STREQ(Tcl_GetString(objv[2]), "-release");
+    bool          isRelease = IsCall(objc, objv, "meminfo", "-release");
+    bool          isDetails = IsCall(objc, objv, "ssl", "-details");
 
-    if (objc != 2 && !isRelease) {
+    if (objc != 2 && !isRelease && !isDetails) {
         Tcl_WrongNumArgs(interp, 1, objv, "option");
         return TCL_ERROR;
     }
@@ -148,8 +155,58 @@ InfoCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Ns_LogDeprecated(objv, 2, optionPtr->alternative, NULL);
     }
     Ns_DStringInit(&ds);
-    Answer(optionPtr, serverPtr, &ds);
+    if (isDetails) {
+        SslDetails(&ds);
+    } else {
+        Answer(optionPtr, serverPtr, &ds);
+    }
     return NsTclReturnText(interp, &ds);
+}
+
+static bool
+IsCall(int objc, Tcl_Obj *const *objv, const char *option, const char *flag)
+{
+    return objc == 3 && STREQ(Tcl_GetString(objv[1]), option)
+        && STREQ(Tcl_GetString(objv[2]), flag);
+}
+
+/*
+ * A dict of what the TLS library of this process can do.
+ */
+static void
+SslDetails(Ns_DString *dsPtr)
+{
+    static const char *const keyTypes[] = {
+        "RSA", "EC", "DH", "DSA", "X25519", "X448", "ED25519", "ED448"};
+    static const char *const derivations[] = {
+        "HKDF", "PBKDF2", "SCRYPT", "ARGON2ID"};
+
+    Ns_DStringPrintf(dsPtr, "enabled 1 runtimeVersion {%s} digests {",
+                     OpenSSL_version(OPENSSL_VERSION));
+    NsCryptoDigests(dsPtr, " ");
+    Ns_DStringAppend(dsPtr, "} keytypes {");
+    for (int i = 0; i < Ns_NrElements(keyTypes); i++) {
+        EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, keyTypes[i], NULL);
+
+        if (ctx != NULL) {
+            Ns_DStringVarAppend(dsPtr, i > 0 ? " " : "", keyTypes[i], NULL);
+        }
+        EVP_PKEY_CTX_free(ctx);
+    }
+    Ns_DStringAppend(dsPtr, "} capabilities {tls1.2 tls1.3 sni");
+    for (int i = 0; i < Ns_NrElements(derivations); i++) {
+        EVP_KDF *kdfPtr = EVP_KDF_fetch(NULL, derivations[i], NULL);
+
+        if (kdfPtr != NULL) {
+            Ns_DStringAppend(dsPtr, " ");
+            for (const char *p = derivations[i]; *p != '\0'; p++) {
+                Ns_DStringNAppend(dsPtr, &(char){NsToLower(*p)}, 1);
+            }
+        }
+        EVP_KDF_free(kdfPtr);
+    }
+    Ns_DStringAppend(dsPtr, "}");
+    NsCryptoForget();
 }
 
 static void

@@ -1,0 +1,26 @@
+/*
+ * certificate.h --
+ *
+ *      What a certificate says.
+ */
+
+#ifndef NSSSL_CERTIFICATE_H
+#define NSSSL_CERTIFICATE_H
+
+#include "ns.h"
+
+#include <openssl/x509.h>
+
+/*
+ * Append keys and values: subject, issuer, serial, notbefore, notafter,
+ * fingerprint (SHA-256), pem, and san with lists of dns, email, uri, ip.
+ */
+void SslCertificateAppend(Ns_DString *dsPtr, X509 *x509);
+
+/*
+ * The first certificate of PEM text, or of a file.  NULL: *isOpenPtr says
+ * whether there was something to read.  To be freed with X509_free.
+ */
+X509 *SslCertificateRead(const char *fileOrPem, bool *isOpenPtr);
+
+#endif
