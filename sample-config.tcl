@@ -42,6 +42,7 @@ ns_section ns/parameters
   #ns_param shutdowntimeout         20         ;# A shutdown takes at most this long.
    ns_param tcllibrary              $top/tcl   ;# Tcl library of all servers.
   #ns_param tclinitlock             false      ;# Make interpreters one at a time.
+  #ns_param rejectalreadyclosedconn true       ;# A second reply to a request is an error.
   #ns_param stacksize               0          ;# Used when ns/threads has no stacksize.
   #ns_param listenbacklog           32         ;# Backlog of sockets on which scripts listen.
    # Scheduled procedures that one thread runs before it ends; 0 = no limit.

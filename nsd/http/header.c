@@ -31,6 +31,7 @@ CopyWord(char *to, const char *from)
     return (uint64_t) ((Signed) (bytes + 1) > ' ');
 }
 
+static bool        CopyChecked(char *to, const char *value, size_t length);
 static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
 static void        FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
@@ -79,7 +80,7 @@ NsFieldParameter(const char *value, const char *name, const char **startPtr,
 /*
  * Eight bytes at a time; the last eight overlap those before.
  */
-void
+bool
 NsHeaderCopyValue(char *to, const char *value, size_t length)
 {
     if (length >= sizeof(uint64_t)) {
@@ -90,25 +91,47 @@ NsHeaderCopyValue(char *to, const char *value, size_t length)
             plain &= CopyWord(to + i, value + i);
         }
         if (likely(plain == UINT64_MAX)) {
-            return;
+            return true;
         }
     }
+    return CopyChecked(to, value, length);
+}
+
+static bool
+CopyChecked(char *to, const char *value, size_t length)
+{
+    bool isClean = true;
+
     for (size_t i = 0; i < length; i++) {
         unsigned char c = UCHAR(value[i]);
 
-        to[i] = unlikely((c < ' ' && c != '\t') || c == 0x7F) ? ' ' : (char) c;
+        to[i] = (char) c;
+        if (unlikely((c < ' ' && c != '\t') || c == 0x7F)) {
+            to[i] = ' ';
+            isClean = false;
+        } else if (unlikely(c == 0x80 && i > 0
+                            && UCHAR(value[i - 1]) == 0xC0)) {
+            to[i - 1] = to[i] = ' ';
+            isClean = false;
+        }
     }
+    return isClean;
 }
 
 char *
 NsHeaderWrite(char *to, const char *name, size_t nameLength, const char *value,
-              size_t valueLength)
+              size_t valueLength, bool *isCleanPtr)
 {
-    NsHeaderCopyValue(to, name, nameLength);
+    if (unlikely(!NsHeaderCopyValue(to, name, nameLength) || nameLength == 0)) {
+        *isCleanPtr = false;
+        return to;
+    }
     to += nameLength;
     *to++ = ':';
     *to++ = ' ';
-    NsHeaderCopyValue(to, value, valueLength);
+    if (unlikely(!NsHeaderCopyValue(to, value, valueLength))) {
+        *isCleanPtr = false;
+    }
     to += valueLength;
     *to++ = '\r';
     *to++ = '\n';

@@ -20,17 +20,21 @@ bool NsFieldParameter(const char *value, const char *name,
 
 /*
  * Copy a value into a response header.  Every value takes this way, so that
- * none can end its line: control characters but the tab become blanks.  to has
- * room for length bytes; exactly as many are written, without a null byte.
+ * none can end its line: control characters but the tab become blanks, and so
+ * do the two bytes of a Tcl string's NUL.  to has room for length bytes;
+ * exactly as many are written, without a null byte.  False: something was
+ * replaced.
  */
-void NsHeaderCopyValue(char *to, const char *value, size_t length);
+bool NsHeaderCopyValue(char *to, const char *value, size_t length);
 
 /*
  * Write `name: value` CR LF to a buffer with room for both lengths and
- * NS_HEADER_EXTRA bytes.  Where the next field goes.
+ * NS_HEADER_EXTRA bytes.  Where the next field goes: to itself, if a control
+ * character or nothing at all is the name.  *isCleanPtr is cleared when
+ * something was left out or replaced.
  */
 #define NS_HEADER_EXTRA 4
 char *NsHeaderWrite(char *to, const char *name, size_t nameLength,
-                    const char *value, size_t valueLength);
+                    const char *value, size_t valueLength, bool *isCleanPtr);
 
 #endif

@@ -78,7 +78,7 @@ static const struct {
                              "body length invalid or ambiguous"},
     [NS_PARSE_BAD_CODING] = {501, BARE("501 Not Implemented"),
                              "Transfer-Encoding other than chunked"},
-    [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 Request-URI Too Long"),
+    [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 URI Too Long"),
                                   "too many header fields"},
 };
 

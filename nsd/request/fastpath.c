@@ -307,11 +307,13 @@ ReturnIndex(Ns_Conn *conn, const char *indexFile)
     int         result;
 
     Ns_DStringInit(&ds);
-    EncodePath(&ds, url);
     if (url[strlen(url) - 1] != '/') {
+        (void) Ns_ConnLocationAppend(conn, &ds);
+        EncodePath(&ds, url);
         Ns_DStringAppend(&ds, "/");
         result = Ns_ConnReturnRedirect(conn, Ns_DStringValue(&ds));
     } else {
+        EncodePath(&ds, url);
         EncodePath(&ds, indexFile);
         result = Ns_ConnRedirect(conn, Ns_DStringValue(&ds));
     }

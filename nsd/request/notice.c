@@ -14,6 +14,7 @@
 #include "request/auth.h"
 #include "request/errorpage.h"
 #include "request/reply.h"
+#include "request/vhost.h"
 
 /*
  * Built-in pages.
@@ -36,9 +37,9 @@ static const Page pages[] = {
      false},
     {404, "Not Found", "The requested URL was not found on this server.",
      false},
-    {413, "Request Entity Too Large",
+    {413, "Payload Too Large",
      "The request entity (e.g. file to be uploaded) is too large.", false},
-    {414, "Request-URI Too Long", "The request URI is too long.", false},
+    {414, "URI Too Long", "The request URI is too long.", false},
     {431, "Request Header Fields Too Large",
      "A request header line was too long.", false},
     {500, "Server Error",
@@ -252,6 +253,11 @@ Ns_ConnReturnMoved(Ns_Conn *conn, const char *url)
 }
 
 /*
+ * A path stays one, so that it leads to the host that the client reached, by
+ * whatever names proxies know this server; with redirectwithhost off, or a
+ * location of a module's own, that comes before it.  It also does before what
+ * browsers would take for the name of another host: two slashes.
+ *
  * The target goes into the page as text, so it is quoted; the Location field
  * has it as given, but for characters that would end the field.
  */
@@ -263,7 +269,9 @@ ReturnLink(Ns_Conn *conn, int status, const char *url, const char *text)
 
     Ns_DStringInit(&target);
     Ns_DStringInit(&notice);
-    if (*url == '/') {
+    if (*url == '/'
+        && (url[1] == '/' || url[1] == '\\'
+            || !NsVhostLeadsToHost(NsConnOf(conn)))) {
         (void) Ns_ConnLocationAppend(conn, &target);
     }
     Ns_DStringAppend(&target, url);

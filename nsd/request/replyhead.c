@@ -41,6 +41,7 @@ static char  serverField[MAX_SERVER_FIELD + 3]; /* The whole field. */
 
 static void   SetServerField(const char *text);
 static size_t RenderStart(char *text, bool isHttp11, int status);
+static void   DropOwnFields(Ns_Set *setPtr);
 static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
@@ -81,11 +82,13 @@ void
 NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 {
     Ns_Conn *conn = &connPtr->pub;
-    int      nOwn = (int) Ns_SetSize(conn->outputheaders);
+    int      nOwn;
     bool     isChunked = false;
 
     NsAssert(connPtr->replyState == NS_REPLY_OPEN);
     connPtr->replyState = NS_REPLY_DECIDED;
+    DropOwnFields(conn->outputheaders);
+    nOwn = (int) Ns_SetSize(conn->outputheaders);
     AddExtraHeaders(conn, NsConnRequestServer(connPtr)->extraHeaders, nOwn);
     AddExtraHeaders(conn, connPtr->settingsPtr->extraHeaders, nOwn);
     if (bodyBytes == NS_LENGTH_UNKNOWN) {
@@ -124,8 +127,16 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     connPtr->pub.flags |= NS_CONN_SENTHDRS;
     next = NsReplyStart(text, &connPtr->messagePtr->head, connPtr->status);
     for (int i = 0; i < n; i++) {
+        bool isClean = true;
+
         next = NsHeaderWrite(next, fields[i].name, fields[i].nameLength,
-                             fields[i].value, fields[i].valueLength);
+                             fields[i].value, fields[i].valueLength, &isClean);
+        if (unlikely(!isClean)) {
+            Ns_Log(Warning,
+                   "reply[%s]: field \"%s: %s\" has control characters: a name"
+                   " with them is left out, in a value they become blanks",
+                   connPtr->request.url, fields[i].name, fields[i].value);
+        }
     }
     *next++ = '\r';
     *next++ = '\n';
@@ -184,6 +195,30 @@ RenderStart(char *text, bool isHttp11, int status)
 
     NsAssert(n > 0 && n < MAX_START_BYTES);
     return (size_t) n;
+}
+
+/*
+ * Date, connection and framing are the server's to tell: a script or module
+ * that also does would make two fields of one.
+ */
+static void
+DropOwnFields(Ns_Set *setPtr)
+{
+    static const char *const names[] = {
+        [4] = "Date",
+        [10] = "Connection",
+        [14] = "Content-Length",
+        [17] = "Transfer-Encoding"};
+
+    for (int i = (int) Ns_SetSize(setPtr) - 1; i >= 0; i--) {
+        const char *key = Ns_SetKey(setPtr, i);
+        size_t      length = key == NULL ? 0u : strlen(key);
+
+        if (length < Ns_NrElements(names) && names[length] != NULL
+            && strcasecmp(key, names[length]) == 0) {
+            Ns_SetDelete(setPtr, i);
+        }
+    }
 }
 
 /*

@@ -180,6 +180,15 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
     return Ns_DStringValue(dsPtr);
 }
 
+bool
+NsVhostLeadsToHost(const NsConn *connPtr)
+{
+    const NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
+
+    return requestPtr->redirectWithHost && requestPtr->locationProc == NULL
+        && requestPtr->oldLocationProc == NULL;
+}
+
 static const char *
 HostOf(const NsConn *connPtr)
 {

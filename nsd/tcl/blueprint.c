@@ -38,6 +38,7 @@ static void        SplitHeaders(NsTclServer *tclPtr);
 typedef struct Shared {
     const char *library;
     bool        isInitLocked;
+    bool        rejectsClosed;
 } Shared;
 
 static const NsParameter sharedRows[] = {
@@ -45,6 +46,8 @@ static const NsParameter sharedRows[] = {
             "Tcl library of all servers."),
     NS_BOOL(Shared, isInitLocked, "tclinitlock", "false",
             "Make interpreters one at a time."),
+    NS_BOOL(Shared, rejectsClosed, "rejectalreadyclosedconn", "true",
+            "A second reply to a request is an error; else, a Warning."),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {
@@ -85,6 +88,7 @@ NsTclServerInit(NsServer *serverPtr)
     tclPtr->initFile = HomePath(tclPtr->initFile);
     tclPtr->sharedLibrary = SharedLibrary();
     tclPtr->isInitLocked = shared.isInitLocked;
+    tclPtr->rejectsClosed = shared.rejectsClosed;
     SplitHeaders(tclPtr);
     Ns_DStringInit(&tclPtr->modules);
     Tcl_InitHashTable(&tclPtr->runOnce, TCL_STRING_KEYS);

@@ -13,6 +13,8 @@
 #include "tcl/connrequest.h"
 #include "tcl/result.h"
 
+#include <limits.h>
+
 #include "nsstring.h"
 #include "base/set.h"
 #include "request/proxies.h"
@@ -29,14 +31,16 @@ static NsConnOptionProc ConnAuth, ConnIsConnected, ConnLocation, ConnPeerAddr,
 typedef struct Option {
     const char       *name;
     NsConnOptionProc *proc;
-    const char       *usage; /* With at most one word behind the option;
-                              * NULL: procs look at the words themselves. */
+    const char       *usage; /* With one word behind the option, or none;
+                              * NULL: none. */
+    bool readsWords;         /* The proc looks at them itself. */
     char *(*textProc)(Ns_Conn *conn);
     int (*numberProc)(Ns_Conn *conn);
     Ns_Set *(*setProc)(Ns_Conn *conn);
     size_t offset; /* In Ns_Request. */
 } Option;
 
+static int MaxWords(const Option *optionPtr);
 static int Answer(const Option *optionPtr, NsConnCall *callPtr);
 
 /*
@@ -53,24 +57,24 @@ static const Option options[] = {
      .usage = "clientdata ?value?"},
     {"close", .proc = NsConnOptionCloseNow},
     {"compress", .proc = NsConnOptionCompress, .usage = "compress ?level?"},
-    {"content", .proc = NsConnOptionContent},
+    {"content", .proc = NsConnOptionContent, .readsWords = true},
     {"contentfile", .textProc = Ns_ConnContentFile},
     {"contentlength", .proc = NsConnOptionContentLength},
     {"contentsentlength", .proc = NsConnOptionContentSentLength,
      .usage = "contentsentlength ?value?"},
     {"contenttype", .proc = NsConnOptionContentType},
-    {"copy", .proc = NsConnOptionCopy},
+    {"copy", .proc = NsConnOptionCopy, .readsWords = true},
     {"currentaddr", .proc = NsConnOptionCurrentAddr},
     {"currentport", .proc = NsConnOptionCurrentPort},
     {"details", .proc = NsConnOptionDetails},
     {"driver", .textProc = Ns_ConnDriverName},
     {"encoding", .proc = NsConnOptionEncoding, .usage = "encoding ?charset?"},
-    {"fileheaders", .proc = NsConnOptionFileHeaders},
-    {"filelength", .proc = NsConnOptionFileLength},
-    {"fileoffset", .proc = NsConnOptionFileOffset},
-    {"files", .proc = NsConnOptionFiles},
+    {"fileheaders", .proc = NsConnOptionFileHeaders, .readsWords = true},
+    {"filelength", .proc = NsConnOptionFileLength, .readsWords = true},
+    {"fileoffset", .proc = NsConnOptionFileOffset, .readsWords = true},
+    {"files", .proc = NsConnOptionFiles, .readsWords = true},
     {"flags", .proc = NsConnOptionFlags},
-    {"form", .proc = NsConnOptionForm},
+    {"form", .proc = NsConnOptionForm, .readsWords = true},
     {"fragment", .proc = NsConnOptionFragment},
     {"headerlength", .proc = NsConnOptionHeaderLength},
     {"headers", .setProc = Ns_ConnHeaders},
@@ -83,7 +87,7 @@ static const Option options[] = {
     {"method", .offset = offsetof(Ns_Request, method)},
     {"outputheaders", .setProc = Ns_ConnOutputHeaders},
     {"partialtimes", .proc = NsConnOptionPartialTimes},
-    {"peeraddr", .proc = ConnPeerAddr},
+    {"peeraddr", .proc = ConnPeerAddr, .readsWords = true},
     {"peerport", .numberProc = Ns_ConnPeerPort},
     {"pool", .proc = ConnPool},
     {"port", .proc = NsConnOptionPort},
@@ -134,10 +138,18 @@ ConnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "no current connection");
     }
     call.conn = (call.connPtr != NULL) ? &call.connPtr->pub : NULL;
-    if (optionPtr->usage != NULL && call.objc > 1) {
-        return NsConnWrongArgs(&call, optionPtr->usage);
+    if (call.objc > MaxWords(optionPtr)) {
+        return NsConnWrongArgs(&call,
+                               optionPtr->usage != NULL ? optionPtr->usage
+                                                        : optionPtr->name);
     }
     return Answer(optionPtr, &call);
+}
+
+static int
+MaxWords(const Option *optionPtr)
+{
+    return optionPtr->readsWords ? INT_MAX : optionPtr->usage != NULL;
 }
 
 static int

@@ -7,6 +7,7 @@
 #include "tcl/connreply.h"
 #include "tcl/connchan_cmd.h"
 #include "tcl/connoption.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 #include "nsstring.h"
@@ -19,7 +20,7 @@ NsConnOptionStatus(NsConnCall *callPtr)
     int old = Ns_ConnResponseStatus(callPtr->conn), status;
 
     if (callPtr->objc == 1) {
-        if (Tcl_GetIntFromObj(callPtr->interp, callPtr->objv[0], &status)
+        if (NsTclGetStatus(callPtr->interp, callPtr->objv[0], &status)
             != TCL_OK) {
             return TCL_ERROR;
         }

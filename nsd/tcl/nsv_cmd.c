@@ -73,9 +73,7 @@ ServerOf(ClientData clientData)
 }
 
 /*
- * nsv_set array key ?value?
- *
- * Newer scripts put -default or -reset first.
+ * nsv_set ?-default? ?-reset? ?--? array key ?value?
  */
 static int
 SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -89,6 +87,16 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         const char *option = Tcl_GetString(objv[1]);
         bool        isReset = STREQ(option, "-reset");
 
+        if (option[0] == '-' && (isReset || STREQ(option, "-default"))
+            && STREQ(Tcl_GetString(objv[2]), "--")) {
+            objc--;
+            objv++;
+        } else if (STREQ(option, "--")) {
+            objc--;
+            objv++;
+            option = "";
+        }
+
         if ((isReset && objc <= 5)
             || (STREQ(option, "-default") && objc == 5)) {
             return SetDefaultOrReset(clientData, interp, isReset, objv + 2,
@@ -99,8 +107,9 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return GetCmd(clientData, interp, objc, objv);
     }
     if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 1, objv, "array key ?value?");
-        return TCL_ERROR;
+        return NsTclFail(interp,
+                         "wrong # args: should be \"nsv_set ?-default?"
+                         " ?-reset? ?--? array key ?value?\"");
     }
     value = Tcl_GetStringFromObj(objv[3], &length);
     arrayPtr = LockArray(clientData, interp, objv[1], false);
@@ -111,7 +120,8 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
 /*
  * nsv_set -default array key value: set only what is missing; the value then
- * there.  nsv_set -reset array key ?value?: set, or unset; the value that was.
+ * there.  nsv_set -reset array key ?value?: set, or unset; the value that was,
+ * empty if there was none.
  */
 static int
 SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp, bool isReset,
@@ -125,9 +135,10 @@ SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp, bool isReset,
     if (nArgs > 2) {
         value = Tcl_GetStringFromObj(objv[2], &length);
     }
-    arrayPtr = LockArray(clientData, interp, objv[0], isReset && value == NULL);
+    arrayPtr = NsvLock(ServerOf(clientData), Tcl_GetString(objv[0]),
+                       isReset && value == NULL);
     if (arrayPtr == NULL) {
-        return TCL_ERROR;
+        return TCL_OK;
     }
     oldObj = ValueObj(arrayPtr, objv[1]);
     if (value == NULL) {
@@ -141,8 +152,6 @@ SetDefaultOrReset(ClientData clientData, Tcl_Interp *interp, bool isReset,
         Tcl_SetObjResult(interp, oldObj);
     } else if (!isReset) {
         Tcl_SetObjResult(interp, objv[2]);
-    } else if (value == NULL) {
-        return NoSuchKey(interp, objv[1]);
     }
     return TCL_OK;
 }

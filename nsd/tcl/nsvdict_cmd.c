@@ -41,6 +41,8 @@ static const Subcmd subcmds[] = {
     {"get", DictGet, " ?dictkey ...?", 0, -1, false, false},
     {"getdef", DictGetDef, " dictkey ?dictkey ...? default", 2, -1, false,
      true},
+    {"getwithdefault", DictGetDef, " dictkey ?dictkey ...? default", 2, -1,
+     false, true},
     {"incr", DictIncr, " dictkey ?count?", 1, 2, true, true},
     {"keys", DictKeys, " ?pattern?", 0, 1, false, false},
     {"lappend", DictLappend, " dictkey ?value ...?", 1, -1, true, true},
@@ -56,6 +58,8 @@ static int Update(Tcl_Interp *interp, const Subcmd *subcmdPtr,
                   NsServer *serverPtr, int objc, Tcl_Obj *const *objv);
 static int Read(Tcl_Interp *interp, const Subcmd *subcmdPtr,
                 NsServer *serverPtr, int objc, Tcl_Obj *const *objv);
+static int ReadVariable(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+                        Tcl_Obj *const *objv);
 static int Missing(Tcl_Interp *interp, bool hasArray, Tcl_Obj *const *objv);
 static Tcl_Obj *DictObj(NsvArray *arrayPtr, Tcl_Obj *keyObj);
 static int      Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys,
@@ -84,6 +88,17 @@ DictCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                              "subcommand", false);
     if (subcmdPtr == NULL) {
         return TCL_ERROR;
+    }
+    if (subcmdPtr->proc == DictGet && objc > 2) {
+        const char *option = Tcl_GetString(objv[2]);
+
+        if (STREQ(option, "-varname")) {
+            return ReadVariable(interp, serverPtr, objc, objv);
+        }
+        if (STREQ(option, "--")) {
+            objc--;
+            objv++;
+        }
     }
     if (objc - 4 < subcmdPtr->minArgs
         || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
@@ -154,6 +169,48 @@ Read(Tcl_Interp *interp, const Subcmd *subcmdPtr, NsServer *serverPtr, int objc,
     }
     Tcl_DecrRefCount(dictObj);
     return result;
+}
+
+/*
+ * nsv_dict get -varname variable ?--? array key ?dictkey ...?: 1 and the value
+ * in the variable, or 0.
+ */
+static int
+ReadVariable(Tcl_Interp *interp, NsServer *serverPtr, int objc,
+             Tcl_Obj *const *objv)
+{
+    int       first = objc > 4 && STREQ(Tcl_GetString(objv[4]), "--") ? 5 : 4;
+    NsvArray *arrayPtr;
+    Tcl_Obj  *dictObj = NULL, *valueObj = NULL;
+    int       result = TCL_OK;
+
+    if (objc < first + 2) {
+        return NsTclFail(interp,
+                         "wrong # args: should be \"nsv_dict get -varname"
+                         " varname ?--? array key ?dictkey ...?\"");
+    }
+    arrayPtr = NsvLock(serverPtr, Tcl_GetString(objv[first]), true);
+    if (arrayPtr != NULL) {
+        dictObj = DictObj(arrayPtr, objv[first + 1]);
+        NsvUnlock(arrayPtr);
+    }
+    if (dictObj != NULL) {
+        Tcl_IncrRefCount(dictObj);
+        result = Find(interp, dictObj, objc - first - 2, objv + first + 2,
+                      &valueObj);
+        if (result == TCL_OK && valueObj != NULL
+            && Tcl_ObjSetVar2(interp, objv[3], NULL, valueObj,
+                              TCL_LEAVE_ERR_MSG)
+                == NULL) {
+            result = TCL_ERROR;
+        }
+        if (result == TCL_OK) {
+            Tcl_SetObjResult(interp, Tcl_NewBooleanObj(valueObj != NULL));
+        }
+        Tcl_DecrRefCount(dictObj);
+        return result;
+    }
+    return NsTclReturn(interp, Tcl_NewBooleanObj(false));
 }
 
 static int

@@ -216,6 +216,37 @@ Ns_ObjvInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
 }
 
 int
+NsObjvStatus(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+             Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1
+        || NsTclGetStatus(interp, objv[0], specPtr->dest) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr)
+{
+    int status;
+
+    if (Tcl_GetIntFromObj(interp, obj, &status) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (status < 100 || status > 599) {
+        Ns_TclPrintfResult(interp,
+                           "expected integer in range [100,599] for 'status',"
+                           " but got %s",
+                           Tcl_GetString(obj));
+        return TCL_ERROR;
+    }
+    *statusPtr = status;
+    return TCL_OK;
+}
+
+int
 Ns_ObjvLong(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
             Tcl_Obj *const *objv)
 {

@@ -15,4 +15,10 @@
  */
 Ns_ObjvProc NsObjvWord;
 
+/*
+ * The status of a reply: three digits, an int.  GetStatus takes one word.
+ */
+Ns_ObjvProc NsObjvStatus;
+int         NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr);
+
 #endif

@@ -7,11 +7,15 @@
 
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
+#include "tcl/tclserver.h"
 
+#include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "request/reply.h"
 
 /* The end of the year 9999: dates of HTTP have four digits for it. */
 #define LAST_HTTP_TIME INT64_C(253402300799)
@@ -19,13 +23,16 @@
 static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFpCmd, ReturnOkCmd,
     SetExpiresCmd, UpdateHeaderCmd, StandardCmd, WithStatusCmd, WithWordCmd;
 
-static int ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
-                     const char *type, bool isBinary);
+static NsConn *ReplyConn(NsInterp *interpPtr, int *resultPtr);
+static bool    HasWord(int objc, Tcl_Obj *const *objv, const char *word);
+static int     ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
+                         const char *type, bool isBinary);
 static int ReturnText(NsConn *connPtr, int status, Tcl_Obj *textObj, int length,
                       const char *type);
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
                          const char *type, Tcl_Obj *channelObj, int length);
 
+enum { BINARY = 8 }; /* Row of -binary. */
 enum { UNAUTHORIZED, FORBIDDEN, NOT_FOUND, UNAVAILABLE, TOO_LARGE };
 enum { NOTICE, A_FILE };
 enum { BAD_REQUEST, REDIRECT, MOVED, INTERNAL };
@@ -74,21 +81,47 @@ ReturnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn     *connPtr;
     Tcl_Obj    *dataObj;
     const char *type;
-    int         status, isBinary = 0;
+    int         status, isBinary = 0, result = TCL_ERROR;
     Ns_ObjvSpec options[] = {{"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
                              {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"status", Ns_ObjvInt, &status, NULL},
+    Ns_ObjvSpec args[] = {{"status", NsObjvStatus, &status, NULL},
                           {"type", Ns_ObjvString, &type, NULL},
                           {"data", Ns_ObjvObj, &dataObj, NULL},
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-        || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
+        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        return result;
     }
     return NsTclReturnStatus(interp,
                              ReturnObj(connPtr, status, dataObj, type,
                                        isBinary));
+}
+
+/*
+ * The request of the interpreter, to be answered; NULL, with what the command
+ * is to return, when there is none, or it has its reply already.
+ */
+static NsConn *
+ReplyConn(NsInterp *interpPtr, int *resultPtr)
+{
+    NsConn *connPtr = NsTclConn(interpPtr);
+
+    *resultPtr = TCL_ERROR;
+    if (connPtr == NULL || !NsReplyIsClosed(connPtr)) {
+        return connPtr;
+    }
+    if (connPtr->serverPtr->tclPtr->rejectsClosed) {
+        Tcl_SetResult(interpPtr->interp,
+                      (char *) "connection socket is detached", TCL_STATIC);
+    } else {
+        Ns_Log(Warning,
+               "reply[%s]: a second reply is ignored: the request has its"
+               " reply already",
+               connPtr->request.url);
+        *resultPtr = NsTclReturnStatus(interpPtr->interp, NS_ERROR);
+    }
+    return NULL;
 }
 
 static int
@@ -109,6 +142,9 @@ ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj, const char *type,
     }
 }
 
+/*
+ * -binary has the bytes; with -data it is a switch, as in later releases.
+ */
 static int
 RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
@@ -117,20 +153,26 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn     *connPtr;
     int         status = 200, length = -1, result;
     const char *type = "*/*", *file = NULL;
+    int         isBinary = 0;
     Tcl_Obj    *stringObj = NULL, *binaryObj = NULL, *fileIdObj = NULL;
-    Tcl_Obj    *headersObj = NULL;
+    Tcl_Obj    *headersObj = NULL, *dataObj = NULL;
     Ns_Set     *headers = NULL;
     Ns_ObjvSpec options[] = {
-        {"-status", Ns_ObjvInt, &status, NULL},
+        {"-status", NsObjvStatus, &status, NULL},
         {"-type", Ns_ObjvString, &type, NULL},
         {"-length", Ns_ObjvInt, &length, NULL},
         {"-headers", Ns_ObjvObj, &headersObj, NULL},
         {"-string", Ns_ObjvObj, &stringObj, NULL},
         {"-file", Ns_ObjvString, &file, NULL},
         {"-fileid", Ns_ObjvObj, &fileIdObj, NULL},
+        {"-data", Ns_ObjvObj, &dataObj, NULL},
         {"-binary", Ns_ObjvObj, &binaryObj, NULL},
         {NULL, NULL, NULL, NULL}};
 
+    if (HasWord(objc, objv, "-data")) {
+        options[BINARY] = (Ns_ObjvSpec){
+            "-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)};
+    }
     if (Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
@@ -138,11 +180,11 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "length required when -fileid is used");
     }
     if ((stringObj != NULL) + (file != NULL) + (fileIdObj != NULL)
-            + (binaryObj != NULL)
+            + (binaryObj != NULL) + (dataObj != NULL)
         != 1) {
         return NsTclFail(interp,
                          "must specify only one of -string, -file, "
-                         "-binary or -fileid");
+                         "-data, -binary or -fileid");
     }
     if (headersObj != NULL
         && Ns_TclGetSet2(interp, Tcl_GetString(headersObj), &headers)
@@ -150,9 +192,9 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "illegal ns_set id: \"%s\"",
                          Tcl_GetString(headersObj));
     }
-    connPtr = NsTclConn(interpPtr);
+    connPtr = ReplyConn(interpPtr, &result);
     if (connPtr == NULL) {
-        return TCL_ERROR;
+        return result;
     }
     if (headers != NULL) {
         Ns_ConnReplaceHeaders(&connPtr->pub, headers);
@@ -163,12 +205,25 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (binaryObj != NULL) {
         result = ReturnObj(connPtr, status, binaryObj, type, true);
+    } else if (dataObj != NULL) {
+        result = ReturnObj(connPtr, status, dataObj, type, isBinary != 0);
     } else if (file != NULL) {
         result = Ns_ConnReturnFile(&connPtr->pub, status, type, file);
     } else {
         result = ReturnText(connPtr, status, stringObj, length, type);
     }
     return NsTclReturnStatus(interp, result);
+}
+
+static bool
+HasWord(int objc, Tcl_Obj *const *objv, const char *word)
+{
+    for (int i = 1; i < objc; i++) {
+        if (STREQ(Tcl_GetString(objv[i]), word)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
@@ -194,12 +249,13 @@ WithStatusCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                                 const char *second) = {
         [NOTICE] = Ns_ConnReturnNotice, [A_FILE] = Ns_ConnReturnFile};
     int         what = NsTclData(clientData), status;
+    int         result = TCL_ERROR;
     const char *first = objc > 3 ? Tcl_GetString(objv[2]) : "Request Error";
     NsConn     *connPtr;
 
-    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
-        || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
+    if (NsTclGetStatus(interp, objv[1], &status) != TCL_OK
+        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        return result;
     }
     return NsTclReturnStatus(interp,
                              procs[what](&connPtr->pub, status, first,
@@ -211,12 +267,12 @@ ReturnFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
     NsConn *connPtr;
-    int     status, length;
+    int     status, length, result = TCL_ERROR;
 
-    if (Tcl_GetIntFromObj(interp, objv[1], &status) != TCL_OK
+    if (NsTclGetStatus(interp, objv[1], &status) != TCL_OK
         || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
-        || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
+        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        return result;
     }
     return ReturnChannel(clientData, connPtr, status, Tcl_GetString(objv[2]),
                          objv[3], length);
@@ -252,18 +308,25 @@ StandardCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         [UNAVAILABLE] = Ns_ConnReturnUnavailable,
         [TOO_LARGE] = Ns_ConnReturnEntityTooLarge};
 
-    return NsTclReturnStatus(
-        interp, procs[NsTclData(clientData)](Ns_TclGetConn(interp)));
+    NsConn *connPtr;
+    int     result;
+
+    connPtr = ReplyConn(NsInterpOf(interp), &result);
+    return connPtr == NULL
+        ? result
+        : NsTclReturnStatus(interp,
+                            procs[NsTclData(clientData)](&connPtr->pub));
 }
 
 static int
 ReturnOkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    NsConn *connPtr = NsTclConn(clientData);
+    int     result;
+    NsConn *connPtr = ReplyConn(clientData, &result);
 
     if (connPtr == NULL) {
-        return TCL_ERROR;
+        return result;
     }
     return NsTclReturnStatus(interp,
                              Ns_ConnReturnCharData(&connPtr->pub, 200, "", 0,
@@ -282,11 +345,15 @@ WithWordCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         [REDIRECT] = Ns_ConnReturnRedirect,
         [MOVED] = Ns_ConnReturnMoved,
         [INTERNAL] = Ns_ConnRedirect};
+    NsConn *connPtr;
+    int     result;
 
-    return NsTclReturnStatus(
-        interp,
-        procs[NsTclData(clientData)](Ns_TclGetConn(interp),
-                                     Tcl_GetString(objv[1])));
+    connPtr = ReplyConn(NsInterpOf(interp), &result);
+    return connPtr == NULL
+        ? result
+        : NsTclReturnStatus(interp,
+                            procs[NsTclData(clientData)](
+                                &connPtr->pub, Tcl_GetString(objv[1])));
 }
 
 static int

@@ -6,6 +6,7 @@
 
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 #include "nsset.h"
@@ -44,7 +45,7 @@ HeadersCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Ns_ObjvSpec options[] = {{"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
                              {"--", Ns_ObjvBreak, NULL, NULL},
                              {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"status", Ns_ObjvInt, &status, NULL},
+    Ns_ObjvSpec args[] = {{"status", NsObjvStatus, &status, NULL},
                           {"?type", Ns_ObjvString, &type, NULL},
                           {"?length", Ns_ObjvWideInt, &length, NULL},
                           {NULL, NULL, NULL, NULL}};

@@ -27,7 +27,8 @@ typedef struct NsTclServer {
     const char  *errorLogHeaderList; /* Tcl list of the next, or NULL. */
     const char **errorLogHeaders;
     int          nErrorLogHeaders;
-    bool         isInitLocked; /* Create one interpreter at a time. */
+    bool         isInitLocked;  /* Create one interpreter at a time. */
+    bool         rejectsClosed; /* A second reply is an error. */
 
     /* Main thread, while the server starts. */
     struct NsInterp *bootPtr;    /* The bootstrap interpreter, or NULL. */

@@ -18,6 +18,7 @@
 static Tcl_ObjCmdProc SubmitCmd, SubmitFileCmd, SubmitFilesCmd, ListCmd,
     SizeCmd, StreamingCmd, StatsCmd;
 
+static int  TakeBytes(Tcl_Interp *interp, Tcl_Obj *obj, Tcl_WideInt *bytesPtr);
 static int  OpenPart(Tcl_Interp *interp, const char *file, Tcl_WideInt offset,
                      Tcl_WideInt size, NsPiece *piecePtr);
 static int  OpenParts(Tcl_Interp *interp, Tcl_Obj *partsObj, NsPiece *pieces,
@@ -105,18 +106,21 @@ SubmitFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn     *connPtr = interpPtr->connPtr;
     int         withHeaders = 0;
     Tcl_WideInt offset = 0, size = 0;
+    Tcl_Obj    *offsetObj = NULL, *sizeObj = NULL;
     char       *file;
     NsPiece     piece = {.fd = -1};
     int         result;
     Ns_ObjvSpec options[] = {
         {"-headers", Ns_ObjvBool, &withHeaders, INT2PTR(1)},
-        {"-offset", Ns_ObjvWideInt, &offset, NULL},
-        {"-size", Ns_ObjvWideInt, &size, NULL},
+        {"-offset", Ns_ObjvObj, &offsetObj, NULL},
+        {"-size", Ns_ObjvObj, &sizeObj, NULL},
         {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"file", Ns_ObjvString, &file, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || TakeBytes(interp, offsetObj, &offset) != TCL_OK
+        || TakeBytes(interp, sizeObj, &size) != TCL_OK) {
         return TCL_ERROR;
     }
     if (connPtr == NULL) {
@@ -131,6 +135,17 @@ SubmitFileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     result = NsConnSubmit(connPtr, &piece, 1) == NS_OK ? 0 : -1;
     close(piece.fd);
     return NsTclReturn(interp, Tcl_NewIntObj(result));
+}
+
+/*
+ * A number of bytes, as 20 or 1MB; nothing changes without one.
+ */
+static int
+TakeBytes(Tcl_Interp *interp, Tcl_Obj *obj, Tcl_WideInt *bytesPtr)
+{
+    return obj == NULL || NsUnitsSize(Tcl_GetString(obj), bytesPtr)
+        ? TCL_OK
+        : Tcl_GetWideIntFromObj(interp, obj, bytesPtr);
 }
 
 /*
@@ -230,9 +245,9 @@ GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
         if (STREQ(key, "filename")) {
             *filePtr = Tcl_GetString(valueObj);
         } else if (STREQ(key, "-offset")) {
-            result = Tcl_GetWideIntFromObj(interp, valueObj, offsetPtr);
+            result = TakeBytes(interp, valueObj, offsetPtr);
         } else if (STREQ(key, "-size") || STREQ(key, "-length")) {
-            result = Tcl_GetWideIntFromObj(interp, valueObj, lengthPtr);
+            result = TakeBytes(interp, valueObj, lengthPtr);
         } else {
             Tcl_SetObjResult(
                 interp,

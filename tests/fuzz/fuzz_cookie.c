@@ -23,6 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     Ns_Set     *setPtr = Ns_SetCreate(NULL);
     const char *start;
     size_t      n;
+    bool        isClean = true;
     Ns_DString  ds;
 
     if (NsCookieFind(text, "a", &start, &n)) {
@@ -37,7 +38,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 
     Ns_DStringInit(&ds);
     Ns_DStringSetLength(&ds, (int) (4 + strlen(text) + NS_HEADER_EXTRA));
-    NsHeaderWrite(Ns_DStringValue(&ds), "Name", 4, text, strlen(text));
+    NsHeaderWrite(Ns_DStringValue(&ds), "Name", 4, text, strlen(text),
+                  &isClean);
     FuzzAssert(strpbrk(Ns_DStringValue(&ds), "\r\n")
                == Ns_DStringValue(&ds) + Ns_DStringLength(&ds) - 2);
     Ns_DStringSetLength(&ds, 0);

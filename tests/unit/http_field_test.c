@@ -562,12 +562,23 @@ static void
 NoValueEndsItsLine(void **state)
 {
     static const char expected[] = "Location: /a  Set-Cookie: x  \tb\r\n"
-                                   "N  ame: \303\244\r\n";
+                                   "Name: \303\244\r\n"
+                                   "Nul: a  b\r\n";
     char              fields[sizeof(expected)], *end;
+    bool              isClean = true;
 
     end = NsHeaderWrite(fields, "Location", 8, "/a\r\nSet-Cookie: x\n\177\tb",
-                        21);
-    end = NsHeaderWrite(end, "N\r\name", 6, "\303\244", 2);
+                        21, &isClean);
+    assert_false(isClean);
+    isClean = true;
+    assert_ptr_equal(NsHeaderWrite(end, "N\r\name", 6, "x", 1, &isClean), end);
+    assert_false(isClean);
+    assert_ptr_equal(NsHeaderWrite(end, "", 0, "x", 1, &isClean), end);
+    isClean = true;
+    end = NsHeaderWrite(end, "Name", 4, "\303\244", 2, &isClean);
+    assert_true(isClean);
+    end = NsHeaderWrite(end, "Nul", 3, "a\300\200b", 4, &isClean);
+    assert_false(isClean);
     assert_int_equal(end - fields, sizeof(expected) - 1);
     assert_memory_equal(fields, expected, sizeof(expected) - 1);
 }
@@ -582,15 +593,17 @@ EachByteOfAValueIsLookedAt(void **state)
         for (size_t at = 0; at < length; at++) {
             for (int c = 0; c < 256; c++) {
                 char from[30], to[31], expected[30];
+                bool isControl = (c < ' ' && c != '\t') || c == 0x7F;
 
                 memset(from, 'x', length);
                 from[at] = (char) c;
                 memcpy(expected, from, length);
-                if ((c < ' ' && c != '\t') || c == 0x7F) {
+                if (isControl) {
                     expected[at] = ' ';
                 }
                 to[length] = '!';
-                NsHeaderCopyValue(to, from, length);
+                assert_int_equal(NsHeaderCopyValue(to, from, length),
+                                 !isControl);
                 assert_memory_equal(to, expected, length);
                 assert_int_equal(to[length], '!');
             }
@@ -636,7 +649,7 @@ EveryStatusHasAReason(void **state)
 {
     assert_string_equal(NsStatusReason(200), "OK");
     assert_string_equal(NsStatusReason(100), "Continue");
-    assert_string_equal(NsStatusReason(301), "Moved");
+    assert_string_equal(NsStatusReason(301), "Moved Permanently");
     assert_string_equal(NsStatusReason(431), "Request Header Fields Too Large");
     assert_string_equal(NsStatusReason(511), "Network Authentication Required");
     assert_string_equal(NsStatusReason(299), "Unknown Reason");

@@ -468,7 +468,7 @@ FieldsUpToTheLimitAreKept(void **state)
 
             assert_int_equal(p.status, NS_PARSE_TOO_MANY_FIELDS);
             assert_string_equal(NsParseBareReply(p.status, &length),
-                                "HTTP/1.0 414 Request-URI Too Long\r\n\r\n");
+                                "HTTP/1.0 414 URI Too Long\r\n\r\n");
         }
         Done(&p);
         Ns_DStringFree(&text);
