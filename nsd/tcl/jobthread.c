@@ -127,7 +127,7 @@ RunJobsLocked(int thread)
 static NsJob *
 WaitForJobLocked(void)
 {
-    NsJob  *jobPtr;
+    NsJob  *jobPtr = NULL;
     NsStamp deadline;
     int     status = NS_OK;
 
