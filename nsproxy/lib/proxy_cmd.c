@@ -26,28 +26,83 @@ static const struct {
     [PROXY_ENOWAIT] = {"ENoWait", "no wait for script result"},
     [PROXY_EEVALTIMEOUT] = {"EEvalTimeout", "timeout waiting for evaluation"}};
 
-typedef int SubProc(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
+/*
+ * A call of a subcommand.  The pool or handle is that of its first word.
+ */
+typedef struct Call {
+    Tcl_Interp       *interp;
+    int               objc;
+    Tcl_Obj *const   *objv;
+    const struct Sub *subPtr;
+    Pool             *poolPtr;
+    Proxy            *proxyPtr;
+} Call;
 
-static SubProc ActiveCmd, CleanupCmd, ClearCmd, ConfigureCmd, EvalCmd, FreeCmd,
-    GetCmd, HandlesCmd, PidsCmd, PingCmd, PoolsCmd, PutCmd, RecvCmd, SendCmd,
-    StatsCmd, StopCmd, WaitCmd, WorkersCmd;
+typedef int SubProc(const Call *callPtr);
+
+/*
+ * What a list says of a handle; NULL: the list leaves it out.
+ */
+typedef Tcl_Obj *ItemProc(const Call *callPtr, const Proxy *proxyPtr,
+                          bool isUsed);
+
+static SubProc Active, Cleanup, Clear, Configure, Eval, Free, GetHandles,
+    Handles, Pids, Ping, Pools, Put, Recv, Send, Stats, Stop, Wait, Workers;
+static ItemProc ActiveItem, FreeItem, PidItem, WorkerItem;
+
 static Tcl_ObjCmdProc       ProxyCmd, HandleCmd;
 static Tcl_CmdDeleteProc    DeleteHandle;
 static Tcl_InterpDeleteProc DeleteTable;
 static Tcl_HashTable       *TableOf(Tcl_Interp *interp);
 static Proxy               *FindProxy(Tcl_Interp *interp, Tcl_Obj *idPtr);
 static int                  SetError(Tcl_Interp *interp, ProxyError error);
-static int  Fail(Tcl_Interp *interp, ProxyError error, const char *what,
-                 const Proxy *proxyPtr, Tcl_Obj *scriptPtr);
+static int  Finish(Tcl_Interp *interp, ProxyError error, const char *what,
+                   const Proxy *proxyPtr, Tcl_Obj *scriptPtr);
 static int  Get(Tcl_Interp *interp, Pool *poolPtr, int n,
                 const Ns_Time *timeoutPtr, Proxy **proxies);
+static int  CheckAll(Tcl_Interp *interp, Pool *poolPtr, int n, Proxy **proxies);
 static int  Release(Tcl_Interp *interp, Proxy *proxyPtr);
 static void ReleaseAll(Tcl_Interp *interp);
 static int  Evaluate(Tcl_Interp *interp, Proxy *proxyPtr, Tcl_Obj *scriptPtr,
                      const Ns_Time *timeoutPtr);
-static int  ReadTime(Tcl_Interp *interp, Tcl_Obj *objPtr, Ns_Time *timePtr);
-static void AppendPair(Tcl_Obj *listPtr, const char *key, Tcl_Obj *valuePtr);
-static Tcl_Obj *TimeObj(const Ns_Time *timePtr, bool isShort);
+static bool HasTime(const Call *callPtr, int i, Ns_Time *timePtr,
+                    const Ns_Time **timePtrPtr);
+static int  WrongWords(const Call *callPtr);
+static int  ReturnItems(const Call *callPtr, ItemProc *itemProc);
+static const char *IdWord(const Call *callPtr);
+static void        AppendText(Tcl_Obj *listPtr, const char *text);
+
+typedef enum { OF_NONE, OF_POOL, OF_HANDLE } Subject;
+
+static const struct Sub {
+    const char *name;
+    SubProc    *proc;
+    Subject     subject; /* Its first word. */
+    int         minArgs;
+    int         maxArgs;
+    const char *usage;
+} subs[] = {
+    {"active", Active, OF_POOL, 1, 2, "pool ?handle?"},
+    {"cleanup", Cleanup, OF_NONE, 0, 0, NULL},
+    {"clear", Clear, OF_POOL, 1, 2, "pool ?handle?"},
+    {"configure", Configure, OF_NONE, 1, INT_MAX,
+     "pool ?opt? ?val? ?opt val?..."},
+    {"eval", Eval, OF_HANDLE, 2, 3, "handle script"},
+    {"free", Free, OF_POOL, 1, 1, "pool"},
+    {"get", GetHandles, OF_NONE, 1, INT_MAX, "pool ?-opt val -opt val ...?"},
+    {"handles", Handles, OF_NONE, 0, 1, "?pool?"},
+    {"pids", Pids, OF_NONE, 1, 2, "?-details? pool"},
+    {"ping", Ping, OF_HANDLE, 1, 1, "handle"},
+    {"pools", Pools, OF_NONE, 0, 0, NULL},
+    {"put", Put, OF_HANDLE, 1, 1, "handle"},
+    {"recv", Recv, OF_HANDLE, 1, 1, "handle"},
+    {"release", Put, OF_HANDLE, 1, 1, "handle"},
+    {"send", Send, OF_HANDLE, 2, 2, "handle script"},
+    {"stats", Stats, OF_POOL, 1, 1, "pool"},
+    {"stop", Stop, OF_POOL, 1, 2, "pool ?handle?"},
+    {"wait", Wait, OF_HANDLE, 1, 2, "handle ?timeout?"},
+    {"workers", Workers, OF_POOL, 1, 1, "pool"},
+    {NULL, NULL, OF_NONE, 0, 0, NULL}};
 
 int
 Ns_ProxyTclInit(Tcl_Interp *interp)
@@ -107,32 +162,38 @@ static int
 ProxyCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    static const struct {
-        const char *name;
-        SubProc    *proc;
-    } subcommands[] = {
-        {"active", ActiveCmd},   {"cleanup", CleanupCmd},
-        {"clear", ClearCmd},     {"configure", ConfigureCmd},
-        {"eval", EvalCmd},       {"free", FreeCmd},
-        {"get", GetCmd},         {"handles", HandlesCmd},
-        {"pids", PidsCmd},       {"ping", PingCmd},
-        {"pools", PoolsCmd},     {"put", PutCmd},
-        {"recv", RecvCmd},       {"release", PutCmd},
-        {"send", SendCmd},       {"stats", StatsCmd},
-        {"stop", StopCmd},       {"wait", WaitCmd},
-        {"workers", WorkersCmd}, {NULL, NULL}};
-    int index;
+    Call call = {.interp = interp, .objc = objc, .objv = objv};
+    int  index;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?args?");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
-                                  sizeof(subcommands[0]), "option", 0, &index)
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subs, sizeof(subs[0]),
+                                  "option", 0, &index)
         != TCL_OK) {
         return TCL_ERROR;
     }
-    return subcommands[index].proc(interp, objc, objv);
+    call.subPtr = &subs[index];
+    if (objc - 2 < call.subPtr->minArgs || objc - 2 > call.subPtr->maxArgs) {
+        return WrongWords(&call);
+    }
+    if (call.subPtr->subject == OF_POOL) {
+        call.poolPtr = ProxyPoolGet(interp, Tcl_GetString(objv[2]));
+    } else if (call.subPtr->subject == OF_HANDLE) {
+        call.proxyPtr = FindProxy(interp, objv[2]);
+        if (call.proxyPtr == NULL) {
+            return TCL_ERROR;
+        }
+    }
+    return call.subPtr->proc(&call);
+}
+
+static int
+WrongWords(const Call *callPtr)
+{
+    Tcl_WrongNumArgs(callPtr->interp, 2, callPtr->objv, callPtr->subPtr->usage);
+    return TCL_ERROR;
 }
 
 /*
@@ -186,12 +247,15 @@ SetError(Tcl_Interp *interp, ProxyError error)
     return TCL_ERROR;
 }
 
+/*
+ * The result of a step; TCL_OK if it did not fail.
+ */
 static int
-Fail(Tcl_Interp *interp, ProxyError error, const char *what,
-     const Proxy *proxyPtr, Tcl_Obj *scriptPtr)
+Finish(Tcl_Interp *interp, ProxyError error, const char *what,
+       const Proxy *proxyPtr, Tcl_Obj *scriptPtr)
 {
-    if (error == PROXY_SCRIPT) {
-        return TCL_ERROR;
+    if (error == PROXY_OK || error == PROXY_SCRIPT) {
+        return error == PROXY_OK ? TCL_OK : TCL_ERROR;
     }
     Tcl_ResetResult(interp);
     if (scriptPtr != NULL) {
@@ -232,21 +296,8 @@ Get(Tcl_Interp *interp, Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
                            poolPtr->name, errors[error].text);
         return SetError(interp, error);
     }
-    for (int i = 0; i < n && error == PROXY_OK; i++) {
-        error = ProxyCheck(interp, proxies[i]);
-    }
-    if (error != PROXY_OK) {
-        if (error == PROXY_EEXEC) {
-            Ns_TclPrintfResult(interp, "exec failed: %s", strerror(errno));
-        } else if (error != PROXY_SCRIPT) {
-            Ns_TclPrintfResult(interp,
-                               "could not allocate from pool \"%s\": %s",
-                               poolPtr->name, errors[error].text);
-        }
-        for (int i = 0; i < n; i++) {
-            ProxyGive(proxies[i]);
-        }
-        return error == PROXY_SCRIPT ? TCL_ERROR : SetError(interp, error);
+    if (CheckAll(interp, poolPtr, n, proxies) != TCL_OK) {
+        return TCL_ERROR;
     }
     for (int i = 0; i < n; i++) {
         proxies[i]->interp = interp;
@@ -257,6 +308,33 @@ Get(Tcl_Interp *interp, Pool *poolPtr, int n, const Ns_Time *timeoutPtr,
                                                    DeleteHandle);
     }
     return TCL_OK;
+}
+
+/*
+ * Each handle has a worker that answers.  TCL_ERROR, with a message: one has
+ * none, and all are given back.
+ */
+static int
+CheckAll(Tcl_Interp *interp, Pool *poolPtr, int n, Proxy **proxies)
+{
+    ProxyError error = PROXY_OK;
+
+    for (int i = 0; i < n && error == PROXY_OK; i++) {
+        error = ProxyCheck(interp, proxies[i]);
+    }
+    if (error == PROXY_OK) {
+        return TCL_OK;
+    }
+    if (error == PROXY_EEXEC) {
+        Ns_TclPrintfResult(interp, "exec failed: %s", strerror(errno));
+    } else if (error != PROXY_SCRIPT) {
+        Ns_TclPrintfResult(interp, "could not allocate from pool \"%s\": %s",
+                           poolPtr->name, errors[error].text);
+    }
+    for (int i = 0; i < n; i++) {
+        ProxyGive(proxies[i]);
+    }
+    return error == PROXY_SCRIPT ? TCL_ERROR : SetError(interp, error);
 }
 
 /*
@@ -331,16 +409,16 @@ Evaluate(Tcl_Interp *interp, Proxy *proxyPtr, Tcl_Obj *scriptPtr,
 
     error = ProxySend(interp, proxyPtr, scriptPtr);
     if (error != PROXY_OK) {
-        return Fail(interp, error, NULL, proxyPtr, scriptPtr);
+        return Finish(interp, error, NULL, proxyPtr, scriptPtr);
     }
     error = ProxyAwait(proxyPtr, timeoutPtr);
     if (error != PROXY_OK) {
-        return Fail(interp, error, "wait for", proxyPtr, NULL);
+        return Finish(interp, error, "wait for", proxyPtr, NULL);
     }
     error = ProxyRecv(interp, proxyPtr, &code);
-    return error != PROXY_OK
-        ? Fail(interp, error, "receive from", proxyPtr, NULL)
-        : code;
+    return error == PROXY_OK
+        ? code
+        : Finish(interp, error, "receive from", proxyPtr, NULL);
 }
 
 static int
@@ -353,132 +431,93 @@ HandleCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_WrongNumArgs(interp, 1, objv, "script ?timeout?");
         return TCL_ERROR;
     }
-    if (objc == 3 && ReadTime(interp, objv[2], &timeout) != TCL_OK) {
+    if (objc == 3 && ProxyReadTime(interp, objv[2], &timeout) != TCL_OK) {
         return TCL_ERROR;
     }
     return Evaluate(interp, clientData, objv[1], objc == 3 ? &timeout : NULL);
 }
 
-static int
-EvalCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Proxy  *proxyPtr;
-    Ns_Time timeout;
+/*
+ * ----------------------------------------------------------------- Handles
+ */
 
-    if (objc != 4 && objc != 5) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle script");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    if (proxyPtr == NULL
-        || (objc == 5 && ReadTime(interp, objv[4], &timeout) != TCL_OK)) {
-        return TCL_ERROR;
-    }
-    return Evaluate(interp, proxyPtr, objv[3], objc == 5 ? &timeout : NULL);
+static int
+Eval(const Call *callPtr)
+{
+    Ns_Time        time;
+    const Ns_Time *timePtr;
+
+    return HasTime(callPtr, 4, &time, &timePtr)
+        ? Evaluate(callPtr->interp, callPtr->proxyPtr, callPtr->objv[3],
+                   timePtr)
+        : TCL_ERROR;
+}
+
+/*
+ * Whether word i, if it is there, is a time: *timePtrPtr is NULL if not.
+ */
+static bool
+HasTime(const Call *callPtr, int i, Ns_Time *timePtr,
+        const Ns_Time **timePtrPtr)
+{
+    *timePtrPtr = i < callPtr->objc ? timePtr : NULL;
+    return i >= callPtr->objc
+        || ProxyReadTime(callPtr->interp, callPtr->objv[i], timePtr) == TCL_OK;
 }
 
 static int
-SendCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Send(const Call *callPtr)
 {
-    Proxy     *proxyPtr;
-    ProxyError error;
+    Tcl_Obj *scriptPtr = callPtr->objv[3];
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle script");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    if (proxyPtr == NULL) {
-        return TCL_ERROR;
-    }
-    error = ProxySend(interp, proxyPtr, objv[3]);
-    return error == PROXY_OK ? TCL_OK
-                             : Fail(interp, error, NULL, proxyPtr, objv[3]);
+    return Finish(callPtr->interp,
+                  ProxySend(callPtr->interp, callPtr->proxyPtr, scriptPtr),
+                  NULL, callPtr->proxyPtr, scriptPtr);
 }
 
 static int
-WaitCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Wait(const Call *callPtr)
 {
-    Proxy     *proxyPtr;
-    Ns_Time    timeout;
-    ProxyError error;
+    Ns_Time        time;
+    const Ns_Time *timePtr;
 
-    if (objc != 3 && objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle ?timeout?");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    if (proxyPtr == NULL
-        || (objc == 4 && ReadTime(interp, objv[3], &timeout) != TCL_OK)) {
-        return TCL_ERROR;
-    }
-    error = ProxyAwait(proxyPtr, objc == 4 ? &timeout : NULL);
-    return error == PROXY_OK ? TCL_OK
-                             : Fail(interp, error, "wait for", proxyPtr, NULL);
+    return HasTime(callPtr, 3, &time, &timePtr)
+        ? Finish(callPtr->interp, ProxyAwait(callPtr->proxyPtr, timePtr),
+                 "wait for", callPtr->proxyPtr, NULL)
+        : TCL_ERROR;
 }
 
 static int
-RecvCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Recv(const Call *callPtr)
 {
-    Proxy     *proxyPtr;
-    ProxyError error;
     int        code = TCL_OK;
+    ProxyError error = ProxyRecv(callPtr->interp, callPtr->proxyPtr, &code);
 
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    if (proxyPtr == NULL) {
-        return TCL_ERROR;
-    }
-    error = ProxyRecv(interp, proxyPtr, &code);
     return error == PROXY_OK
         ? code
-        : Fail(interp, error, "receive from", proxyPtr, NULL);
+        : Finish(callPtr->interp, error, "receive from", callPtr->proxyPtr,
+                 NULL);
 }
 
 static int
-PingCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Ping(const Call *callPtr)
 {
-    Proxy     *proxyPtr;
-    ProxyError error;
-
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    if (proxyPtr == NULL) {
-        return TCL_ERROR;
-    }
-    error = ProxyPing(interp, proxyPtr);
-    return error == PROXY_OK ? TCL_OK
-                             : Fail(interp, error, "ping", proxyPtr, NULL);
+    return Finish(callPtr->interp,
+                  ProxyPing(callPtr->interp, callPtr->proxyPtr), "ping",
+                  callPtr->proxyPtr, NULL);
 }
 
 static int
-PutCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Put(const Call *callPtr)
 {
-    Proxy *proxyPtr;
-
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "handle");
-        return TCL_ERROR;
-    }
-    proxyPtr = FindProxy(interp, objv[2]);
-    return proxyPtr == NULL ? TCL_ERROR : Release(interp, proxyPtr);
+    return Release(callPtr->interp, callPtr->proxyPtr);
 }
 
 static int
-CleanupCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Cleanup(const Call *callPtr)
 {
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    ReleaseAll(interp);
-    Tcl_ResetResult(interp);
+    ReleaseAll(callPtr->interp);
+    Tcl_ResetResult(callPtr->interp);
     return TCL_OK;
 }
 
@@ -486,39 +525,38 @@ CleanupCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * ns_proxy get pool ?-handles n? ?-timeout t?
  */
 static int
-GetCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+GetHandles(const Call *callPtr)
 {
     static const char *const options[] = {"-handles", "-timeout", NULL};
+    Tcl_Interp              *interp = callPtr->interp;
     Ns_Time                  timeout, *timeoutPtr = NULL;
     Pool                    *poolPtr;
     Proxy                  **proxies;
-    Tcl_Obj                 *listPtr;
     int                      n = 1, index, status;
 
-    if (objc < 3 || objc % 2 == 0) {
-        Tcl_WrongNumArgs(interp, 2, objv, "pool ?-opt val -opt val ...?");
-        return TCL_ERROR;
+    if (callPtr->objc % 2 == 0) {
+        return WrongWords(callPtr);
     }
-    for (int i = 3; i < objc; i += 2) {
-        if (Tcl_GetIndexFromObj(interp, objv[i], options, "option", 0, &index)
+    for (int i = 3; i < callPtr->objc; i += 2) {
+        Tcl_Obj *const *words = &callPtr->objv[i];
+
+        if (Tcl_GetIndexFromObj(interp, words[0], options, "option", 0, &index)
                 != TCL_OK
-            || (index == 0
-                && Tcl_GetIntFromObj(interp, objv[i + 1], &n) != TCL_OK)
+            || (index == 0 && Tcl_GetIntFromObj(interp, words[1], &n) != TCL_OK)
             || (index == 1
-                && ReadTime(interp, objv[i + 1], &timeout) != TCL_OK)) {
+                && ProxyReadTime(interp, words[1], &timeout) != TCL_OK)) {
             return TCL_ERROR;
         }
         timeoutPtr = index == 1 ? &timeout : timeoutPtr;
     }
-    poolPtr = ProxyPoolGet(interp, Tcl_GetString(objv[2]));
+    poolPtr = ProxyPoolGet(interp, Tcl_GetString(callPtr->objv[2]));
     proxies = ns_calloc((size_t) MIN(MAX(n, 1), 10000), sizeof(Proxy *));
     status = Get(interp, poolPtr, MIN(n, 10001), timeoutPtr, proxies);
     if (status == TCL_OK) {
-        listPtr = Tcl_NewListObj(0, NULL);
+        Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
+
         for (int i = 0; i < n; i++) {
-            (void) Tcl_ListObjAppendElement(NULL, listPtr,
-                                            Tcl_NewStringObj(proxies[i]->id,
-                                                             -1));
+            AppendText(listPtr, proxies[i]->id);
         }
         Tcl_SetObjResult(interp, listPtr);
     }
@@ -526,491 +564,235 @@ GetCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     return status;
 }
 
-/*
- * The pool of a command that takes `pool ?handle?`.
- */
-static Pool *
-PoolArgument(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-             const char **idPtr)
-{
-    if (objc != 3 && (objc != 4 || idPtr == NULL)) {
-        Tcl_WrongNumArgs(interp, 2, objv,
-                         idPtr == NULL ? "pool" : "pool ?handle?");
-        return NULL;
-    }
-    if (idPtr != NULL) {
-        *idPtr = objc == 4 ? Tcl_GetString(objv[3]) : NULL;
-    }
-    return ProxyPoolGet(interp, Tcl_GetString(objv[2]));
-}
-
 static int
-ClearCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Handles(const Call *callPtr)
 {
-    const char *id;
-    Pool       *poolPtr = PoolArgument(interp, objc, objv, &id);
-
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
-    }
-    ProxyPoolClear(poolPtr, id);
-    return TCL_OK;
-}
-
-static int
-StopCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    const char *id;
-    Pool       *poolPtr = PoolArgument(interp, objc, objv, &id);
-
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
-    }
-    ProxyPoolStop(poolPtr, id);
-    return TCL_OK;
-}
-
-static int
-FreeCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Pool    *poolPtr = PoolArgument(interp, objc, objv, NULL);
-    Tcl_Obj *listPtr;
-
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
-    }
-    listPtr = Tcl_NewListObj(0, NULL);
-    Ns_MutexLock(&poolPtr->lock);
-    for (Proxy *p = poolPtr->firstFreePtr; p != NULL; p = p->nextPtr) {
-        (void) Tcl_ListObjAppendElement(NULL, listPtr,
-                                        Tcl_NewStringObj(p->id, -1));
-    }
-    Ns_MutexUnlock(&poolPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
-}
-
-static int
-PoolsCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Tcl_Obj *listPtr;
-
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    listPtr = Tcl_NewListObj(0, NULL);
-    for (Pool *p = ProxyPoolFirst(); p != NULL; p = p->nextPtr) {
-        (void) Tcl_ListObjAppendElement(NULL, listPtr,
-                                        Tcl_NewStringObj(p->name, -1));
-    }
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
-}
-
-static int
-HandlesCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Tcl_HashTable *tablePtr = TableOf(interp);
     Tcl_HashSearch search;
-    Tcl_HashEntry *hPtr = Tcl_FirstHashEntry(tablePtr, &search);
-    Tcl_Obj       *listPtr;
-    const Pool    *poolPtr = NULL;
+    Tcl_HashEntry *hPtr = Tcl_FirstHashEntry(TableOf(callPtr->interp), &search);
+    Tcl_Obj       *listPtr = Tcl_NewListObj(0, NULL);
+    const Pool    *poolPtr = callPtr->objc == 3
+           ? ProxyPoolGet(callPtr->interp, Tcl_GetString(callPtr->objv[2]))
+           : NULL;
 
-    if (objc > 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "?pool?");
-        return TCL_ERROR;
-    }
-    if (objc == 3) {
-        poolPtr = ProxyPoolGet(interp, Tcl_GetString(objv[2]));
-    }
-    listPtr = Tcl_NewListObj(0, NULL);
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         const Proxy *proxyPtr = Tcl_GetHashValue(hPtr);
 
         if (poolPtr == NULL || proxyPtr->poolPtr == poolPtr) {
-            (void) Tcl_ListObjAppendElement(NULL, listPtr,
-                                            Tcl_NewStringObj(proxyPtr->id, -1));
+            AppendText(listPtr, proxyPtr->id);
         }
     }
-    Tcl_SetObjResult(interp, listPtr);
+    Tcl_SetObjResult(callPtr->interp, listPtr);
+    return TCL_OK;
+}
+
+/*
+ * ------------------------------------------------------------------- Pools
+ */
+
+static int
+Configure(const Call *callPtr)
+{
+    if (callPtr->objc > 4 && callPtr->objc % 2 == 0) {
+        return WrongWords(callPtr);
+    }
+    return ProxyConfigure(callPtr->interp,
+                          ProxyPoolGet(callPtr->interp,
+                                       Tcl_GetString(callPtr->objv[2])),
+                          callPtr->objc - 3, callPtr->objv + 3);
+}
+
+static int
+Clear(const Call *callPtr)
+{
+    ProxyPoolClear(callPtr->poolPtr, IdWord(callPtr));
+    return TCL_OK;
+}
+
+/*
+ * The id behind the pool; NULL: none.
+ */
+static const char *
+IdWord(const Call *callPtr)
+{
+    return callPtr->objc == 4 ? Tcl_GetString(callPtr->objv[3]) : NULL;
+}
+
+static int
+Stop(const Call *callPtr)
+{
+    ProxyPoolStop(callPtr->poolPtr, IdWord(callPtr));
     return TCL_OK;
 }
 
 static int
-ActiveCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Pools(const Call *callPtr)
 {
-    const char *id;
-    Pool       *poolPtr = PoolArgument(interp, objc, objv, &id);
-    Tcl_Obj    *listPtr;
+    Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
+    for (Pool *p = ProxyPoolFirst(); p != NULL; p = p->nextPtr) {
+        AppendText(listPtr, p->name);
     }
-    listPtr = Tcl_NewListObj(0, NULL);
-    Ns_MutexLock(&poolPtr->lock);
-    for (Proxy *p = poolPtr->firstUsedPtr; p != NULL; p = p->nextPtr) {
-        Tcl_Obj *itemPtr;
-
-        if (p->state == PROXY_IDLE || (id != NULL && !STREQ(p->id, id))) {
-            continue;
-        }
-        itemPtr = Tcl_NewListObj(0, NULL);
-        AppendPair(itemPtr, "handle", Tcl_NewStringObj(p->id, -1));
-        AppendPair(itemPtr, "slave",
-                   Tcl_NewIntObj(p->workerPtr == NULL
-                                     ? 0
-                                     : (int) p->workerPtr->pid));
-        AppendPair(itemPtr, "start", TimeObj(&p->start, false));
-        AppendPair(itemPtr, "script",
-                   Tcl_NewStringObj(p->script.string, p->script.length));
-        (void) Tcl_ListObjAppendElement(NULL, listPtr, itemPtr);
-    }
-    Ns_MutexUnlock(&poolPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
+    Tcl_SetObjResult(callPtr->interp, listPtr);
     return TCL_OK;
 }
 
 static int
-StatsCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Stats(const Call *callPtr)
 {
-    Pool    *poolPtr = PoolArgument(interp, objc, objv, NULL);
-    Tcl_Obj *listPtr;
+    Pool    *poolPtr = callPtr->poolPtr;
+    Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
     int      nProcesses = 0;
 
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
-    }
-    listPtr = Tcl_NewListObj(0, NULL);
     Ns_MutexLock(&poolPtr->lock);
     for (Proxy *p = poolPtr->firstFreePtr; p != NULL; p = p->nextPtr) {
         nProcesses += p->workerPtr != NULL;
     }
-    AppendPair(listPtr, "proxies", Tcl_NewIntObj(poolPtr->nMade));
-    AppendPair(listPtr, "waiting", Tcl_NewIntObj(poolPtr->isCollecting));
-    AppendPair(listPtr, "maxworkers",
-               Tcl_NewIntObj(poolPtr->settings.maxWorkers));
-    AppendPair(listPtr, "free", Tcl_NewIntObj(poolPtr->nFree));
-    AppendPair(listPtr, "used", Tcl_NewIntObj(poolPtr->nUsed));
-    AppendPair(listPtr, "requests", Tcl_NewWideIntObj(poolPtr->nRequests));
-    AppendPair(listPtr, "processes", Tcl_NewIntObj(nProcesses));
-    AppendPair(listPtr, "runtime", TimeObj(&poolPtr->runTime, false));
+    ProxyAppendPair(listPtr, "proxies", Tcl_NewIntObj(poolPtr->nMade));
+    ProxyAppendPair(listPtr, "waiting", Tcl_NewIntObj(poolPtr->isCollecting));
+    ProxyAppendPair(listPtr, "maxworkers",
+                    Tcl_NewIntObj(poolPtr->settings.maxWorkers));
+    ProxyAppendPair(listPtr, "free", Tcl_NewIntObj(poolPtr->nFree));
+    ProxyAppendPair(listPtr, "used", Tcl_NewIntObj(poolPtr->nUsed));
+    ProxyAppendPair(listPtr, "requests", Tcl_NewWideIntObj(poolPtr->nRequests));
+    ProxyAppendPair(listPtr, "processes", Tcl_NewIntObj(nProcesses));
+    ProxyAppendPair(listPtr, "runtime", ProxyTimeObj(&poolPtr->runTime, false));
     Ns_MutexUnlock(&poolPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
-}
-
-/*
- * Iterate over both lists of a pool.
- */
-static Proxy *
-NextOf(const Pool *poolPtr, Proxy *proxyPtr, bool *isUsedPtr)
-{
-    proxyPtr = proxyPtr == NULL ? poolPtr->firstUsedPtr : proxyPtr->nextPtr;
-    if (proxyPtr == NULL && *isUsedPtr) {
-        *isUsedPtr = false;
-        proxyPtr = poolPtr->firstFreePtr;
-    }
-    return proxyPtr;
-}
-
-static int
-PidsCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    bool  isDetailed = objc == 4 && STREQ(Tcl_GetString(objv[2]), "-details");
-    Pool *poolPtr;
-    Tcl_Obj *listPtr;
-    bool     isUsed = true;
-
-    if (objc != 3 && !isDetailed) {
-        Tcl_WrongNumArgs(interp, 2, objv, "?-details? pool");
-        return TCL_ERROR;
-    }
-    poolPtr = ProxyPoolGet(interp, Tcl_GetString(objv[objc - 1]));
-    listPtr = Tcl_NewListObj(0, NULL);
-    Ns_MutexLock(&poolPtr->lock);
-    for (Proxy *p = NULL; (p = NextOf(poolPtr, p, &isUsed)) != NULL;) {
-        Tcl_Obj *pidPtr, *itemPtr;
-
-        if (p->workerPtr == NULL || p->workerPtr->pid == 0) {
-            continue;
-        }
-        pidPtr = Tcl_NewIntObj((int) p->workerPtr->pid);
-        itemPtr = pidPtr;
-        if (isDetailed) {
-            itemPtr = Tcl_NewListObj(0, NULL);
-            AppendPair(itemPtr, "pid", pidPtr);
-            AppendPair(itemPtr, "id", Tcl_NewStringObj(p->id, -1));
-            AppendPair(itemPtr, "runs", Tcl_NewIntObj(p->workerPtr->nRuns));
-        }
-        (void) Tcl_ListObjAppendElement(NULL, listPtr, itemPtr);
-    }
-    Ns_MutexUnlock(&poolPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
+    Tcl_SetObjResult(callPtr->interp, listPtr);
     return TCL_OK;
 }
 
 static int
-WorkersCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+Pids(const Call *callPtr)
 {
-    static const char *const states[] = {"idle", "busy", "done"};
-    Pool                    *poolPtr = PoolArgument(interp, objc, objv, NULL);
-    Tcl_Obj                 *listPtr;
-    bool                     isUsed = true;
+    Call call = *callPtr;
 
-    if (poolPtr == NULL) {
-        return TCL_ERROR;
+    if (call.objc == 4 && !STREQ(Tcl_GetString(call.objv[2]), "-details")) {
+        return WrongWords(callPtr);
     }
-    listPtr = Tcl_NewListObj(0, NULL);
-    Ns_MutexLock(&poolPtr->lock);
-    for (Proxy *p = NULL; (p = NextOf(poolPtr, p, &isUsed)) != NULL;) {
-        Tcl_Obj *itemPtr;
+    call.poolPtr = ProxyPoolGet(call.interp,
+                                Tcl_GetString(call.objv[call.objc - 1]));
+    return ReturnItems(&call, PidItem);
+}
 
-        if (p->workerPtr == NULL) {
-            continue;
-        }
-        itemPtr = Tcl_NewListObj(0, NULL);
-        AppendPair(itemPtr, "id", Tcl_NewStringObj(p->id, -1));
-        AppendPair(itemPtr, "pid", Tcl_NewIntObj((int) p->workerPtr->pid));
-        AppendPair(itemPtr, "created", TimeObj(&p->workerPtr->created, false));
-        AppendPair(itemPtr, "runs", Tcl_NewIntObj(p->workerPtr->nRuns));
-        AppendPair(itemPtr, "state", Tcl_NewStringObj(states[p->state], -1));
-        (void) Tcl_ListObjAppendElement(NULL, listPtr, itemPtr);
-    }
-    Ns_MutexUnlock(&poolPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
-    return TCL_OK;
+static int
+Active(const Call *callPtr)
+{
+    return ReturnItems(callPtr, ActiveItem);
+}
+
+static int
+Free(const Call *callPtr)
+{
+    return ReturnItems(callPtr, FreeItem);
+}
+
+static int
+Workers(const Call *callPtr)
+{
+    return ReturnItems(callPtr, WorkerItem);
 }
 
 /*
- * The options of configure and their members.
+ * A list with what is to be said of the pool's handles, used ones first.
  */
-typedef enum { ENV_OPTION, TEXT_OPTION, COUNT_OPTION, TIME_OPTION } OptionKind;
+static int
+ReturnItems(const Call *callPtr, ItemProc *itemProc)
+{
+    Pool    *poolPtr = callPtr->poolPtr;
+    Tcl_Obj *listPtr = Tcl_NewListObj(0, NULL);
 
-#define MEMBER(name) offsetof(Settings, name)
-static const struct Option {
-    const char *name;
-    OptionKind  kind;
-    size_t      offset;
-} settingOptions[] = {
-    {"-env", ENV_OPTION, MEMBER(env)},
-    {"-exec", TEXT_OPTION, MEMBER(exec)},
-    {"-init", TEXT_OPTION, MEMBER(init)},
-    {"-reinit", TEXT_OPTION, MEMBER(reinit)},
-    {"-maxslaves", COUNT_OPTION, MEMBER(maxWorkers)},
-    {"-maxworkers", COUNT_OPTION, MEMBER(maxWorkers)},
-    {"-maxruns", COUNT_OPTION, MEMBER(maxRuns)},
-    {"-gettimeout", TIME_OPTION, MEMBER(getTimeout)},
-    {"-evaltimeout", TIME_OPTION, MEMBER(evalTimeout)},
-    {"-sendtimeout", TIME_OPTION, MEMBER(sendTimeout)},
-    {"-recvtimeout", TIME_OPTION, MEMBER(recvTimeout)},
-    {"-waittimeout", TIME_OPTION, MEMBER(waitTimeout)},
-    {"-idletimeout", TIME_OPTION, MEMBER(idleTimeout)},
-    {"-logminduration", TIME_OPTION, MEMBER(logMinDuration)},
-    {NULL, ENV_OPTION, 0}};
+    Ns_MutexLock(&poolPtr->lock);
+    for (int isUsed = 1; isUsed >= 0; isUsed--) {
+        const Proxy *proxyPtr = isUsed ? poolPtr->firstUsedPtr
+                                       : poolPtr->firstFreePtr;
+
+        for (; proxyPtr != NULL; proxyPtr = proxyPtr->nextPtr) {
+            Tcl_Obj *itemPtr = itemProc(callPtr, proxyPtr, isUsed);
+
+            if (itemPtr != NULL) {
+                (void) Tcl_ListObjAppendElement(NULL, listPtr, itemPtr);
+            }
+        }
+    }
+    Ns_MutexUnlock(&poolPtr->lock);
+    Tcl_SetObjResult(callPtr->interp, listPtr);
+    return TCL_OK;
+}
 
 static Tcl_Obj *
-GetSetting(Tcl_Interp *interp, Pool *poolPtr, const struct Option *optionPtr)
+ActiveItem(const Call *callPtr, const Proxy *proxyPtr, bool isUsed)
 {
-    Tcl_Obj *objPtr = NULL;
-    Ns_Set  *env = NULL;
-    char    *memberPtr = (char *) &poolPtr->settings + optionPtr->offset;
+    const char *id = IdWord(callPtr);
+    Tcl_Obj    *itemPtr;
+    int         pid;
 
-    Ns_MutexLock(&poolPtr->lock);
-    switch (optionPtr->kind) {
-    case ENV_OPTION:
-        env = Ns_SetCopy(*(Ns_Set **) (void *) memberPtr);
-        break;
-    case TEXT_OPTION:
-        objPtr = Tcl_NewStringObj(*(char **) (void *) memberPtr != NULL
-                                      ? *(char **) (void *) memberPtr
-                                      : "",
-                                  -1);
-        break;
-    case COUNT_OPTION:
-        objPtr = Tcl_NewIntObj(*(int *) (void *) memberPtr);
-        break;
-    case TIME_OPTION:
-        objPtr = TimeObj((Ns_Time *) (void *) memberPtr, true);
-        break;
+    if (!isUsed || proxyPtr->state == PROXY_IDLE
+        || (id != NULL && !STREQ(proxyPtr->id, id))) {
+        return NULL;
     }
-    Ns_MutexUnlock(&poolPtr->lock);
-    if (env != NULL) {
-        Tcl_ResetResult(interp);
-        (void) Ns_TclEnterSet(interp, env, NS_TCL_SET_DYNAMIC);
-        objPtr = Tcl_DuplicateObj(Tcl_GetObjResult(interp));
-        Tcl_ResetResult(interp);
-    }
-    return objPtr != NULL ? objPtr : Tcl_NewObj();
+    pid = proxyPtr->workerPtr == NULL ? 0 : (int) proxyPtr->workerPtr->pid;
+    itemPtr = Tcl_NewListObj(0, NULL);
+    ProxyAppendPair(itemPtr, "handle", Tcl_NewStringObj(proxyPtr->id, -1));
+    ProxyAppendPair(itemPtr, "slave", Tcl_NewIntObj(pid));
+    ProxyAppendPair(itemPtr, "start", ProxyTimeObj(&proxyPtr->start, false));
+    ProxyAppendPair(itemPtr, "script",
+                    Tcl_NewStringObj(proxyPtr->script.string,
+                                     proxyPtr->script.length));
+    return itemPtr;
 }
 
-static int
-PutSetting(Tcl_Interp *interp, Pool *poolPtr, const struct Option *optionPtr,
-           Tcl_Obj *valuePtr)
+static Tcl_Obj *
+FreeItem(const Call *callPtr, const Proxy *proxyPtr, bool isUsed)
 {
-    char      *memberPtr = (char *) &poolPtr->settings + optionPtr->offset;
-    char      *text = NULL, *oldText = NULL;
-    Ns_Set    *env = NULL, *oldEnv = NULL;
-    Ns_Time    time = {0, 0};
-    Ns_DString ds;
-    int        count = 0;
-
-    switch (optionPtr->kind) {
-    case ENV_OPTION:
-        if (*Tcl_GetString(valuePtr) != '\0') {
-            env = Ns_TclGetSet(interp, Tcl_GetString(valuePtr));
-            if (env == NULL) {
-                Ns_TclPrintfResult(interp, "no such set: %s",
-                                   Tcl_GetString(valuePtr));
-                return TCL_ERROR;
-            }
-            env = Ns_SetCopy(env);
-        }
-        break;
-    case TEXT_OPTION:
-        text = ns_strdup(Tcl_GetString(valuePtr));
-        if (STREQ(optionPtr->name, "-exec") && !Ns_PathIsAbsolute(text)) {
-            Ns_DStringInit(&ds);
-            (void) Ns_HomePath(&ds, *text != '\0' ? text : "bin/nsproxy-helper",
-                               NULL);
-            ns_free(text);
-            text = Ns_DStringExport(&ds);
-        }
-        break;
-    case COUNT_OPTION:
-        if (Tcl_GetIntFromObj(interp, valuePtr, &count) != TCL_OK) {
-            return TCL_ERROR;
-        }
-        if (count < 0 || count > 10000000
-            || (optionPtr->offset == MEMBER(maxWorkers) && count > 10000)) {
-            Ns_TclPrintfResult(interp, "invalid %s: %d", optionPtr->name,
-                               count);
-            return TCL_ERROR;
-        }
-        break;
-    case TIME_OPTION:
-        if (ReadTime(interp, valuePtr, &time) != TCL_OK) {
-            return TCL_ERROR;
-        }
-        if (time.sec < 0 || time.usec < 0) {
-            Ns_TclPrintfResult(interp, "invalid %s: %s", optionPtr->name,
-                               Tcl_GetString(valuePtr));
-            return TCL_ERROR;
-        }
-        if (STREQ(optionPtr->name, "-idletimeout") && time.sec < 10) {
-            time = (Ns_Time){10, 0};
-        }
-        break;
-    }
-    Ns_MutexLock(&poolPtr->lock);
-    switch (optionPtr->kind) {
-    case ENV_OPTION:
-        oldEnv = poolPtr->settings.env;
-        poolPtr->settings.env = env;
-        break;
-    case TEXT_OPTION:
-        oldText = *(char **) (void *) memberPtr;
-        *(char **) (void *) memberPtr = text;
-        break;
-    case COUNT_OPTION:
-        *(int *) (void *) memberPtr = count;
-        break;
-    case TIME_OPTION:
-        *(Ns_Time *) (void *) memberPtr = time;
-        break;
-    }
-    Ns_MutexUnlock(&poolPtr->lock);
-    Ns_SetFree(oldEnv);
-    ns_free(oldText);
-    if (optionPtr->offset == MEMBER(maxWorkers)) {
-        ProxyPoolResize(poolPtr);
-    }
-    return TCL_OK;
+    return isUsed ? NULL : Tcl_NewStringObj(proxyPtr->id, -1);
 }
 
 /*
- * ns_proxy configure pool ?opt? ?val? ?opt val ...?
+ * With -details, more than the number.
  */
-static int
-ConfigureCmd(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+static Tcl_Obj *
+PidItem(const Call *callPtr, const Proxy *proxyPtr, bool isUsed)
 {
-    Pool    *poolPtr;
-    Tcl_Obj *listPtr;
-    int      index = 0;
+    const Worker *workerPtr = proxyPtr->workerPtr;
+    Tcl_Obj      *pidPtr, *itemPtr;
 
-    if (objc < 3 || (objc > 4 && objc % 2 == 0)) {
-        Tcl_WrongNumArgs(interp, 2, objv, "pool ?opt? ?val? ?opt val?...");
-        return TCL_ERROR;
+    if (workerPtr == NULL || workerPtr->pid == 0) {
+        return NULL;
     }
-    poolPtr = ProxyPoolGet(interp, Tcl_GetString(objv[2]));
-    if (objc == 3) {
-        listPtr = Tcl_NewListObj(0, NULL);
-        for (int i = 0; settingOptions[i].name != NULL; i++) {
-            if (!STREQ(settingOptions[i].name, "-maxslaves")) {
-                AppendPair(listPtr, settingOptions[i].name,
-                           GetSetting(interp, poolPtr, &settingOptions[i]));
-            }
-        }
-        Tcl_SetObjResult(interp, listPtr);
-        return TCL_OK;
+    pidPtr = Tcl_NewIntObj((int) workerPtr->pid);
+    if (callPtr->objc == 3) {
+        return pidPtr;
     }
-    for (int i = 3; i < objc; i += 2) {
-        if (Tcl_GetIndexFromObjStruct(interp, objv[i], settingOptions,
-                                      sizeof(settingOptions[0]), "flags", 0,
-                                      &index)
-                != TCL_OK
-            || (i + 1 < objc
-                && PutSetting(interp, poolPtr, &settingOptions[index],
-                              objv[i + 1])
-                    != TCL_OK)) {
-            return TCL_ERROR;
-        }
-    }
-    if (objc <= 5) {
-        Tcl_SetObjResult(interp,
-                         GetSetting(interp, poolPtr, &settingOptions[index]));
-    }
-    return TCL_OK;
+    itemPtr = Tcl_NewListObj(0, NULL);
+    ProxyAppendPair(itemPtr, "pid", pidPtr);
+    ProxyAppendPair(itemPtr, "id", Tcl_NewStringObj(proxyPtr->id, -1));
+    ProxyAppendPair(itemPtr, "runs", Tcl_NewIntObj(workerPtr->nRuns));
+    return itemPtr;
 }
 
-static int
-ReadTime(Tcl_Interp *interp, Tcl_Obj *objPtr, Ns_Time *timePtr)
+static Tcl_Obj *
+WorkerItem(const Call *callPtr, const Proxy *proxyPtr, bool isUsed)
 {
-    Ns_Time    *foundPtr = NULL;
-    Ns_ObjvSpec args[] = {{"time", Ns_ObjvTime, &foundPtr, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    static const char *const states[] = {"idle", "busy", "done"};
+    const Worker            *workerPtr = proxyPtr->workerPtr;
+    Tcl_Obj                 *itemPtr;
 
-    if (Ns_ParseObjv(NULL, args, interp, 0, 1, &objPtr) != NS_OK) {
-        return TCL_ERROR;
+    if (workerPtr == NULL) {
+        return NULL;
     }
-    *timePtr = *foundPtr;
-    return TCL_OK;
+    itemPtr = Tcl_NewListObj(0, NULL);
+    ProxyAppendPair(itemPtr, "id", Tcl_NewStringObj(proxyPtr->id, -1));
+    ProxyAppendPair(itemPtr, "pid", Tcl_NewIntObj((int) workerPtr->pid));
+    ProxyAppendPair(itemPtr, "created",
+                    ProxyTimeObj(&workerPtr->created, false));
+    ProxyAppendPair(itemPtr, "runs", Tcl_NewIntObj(workerPtr->nRuns));
+    ProxyAppendPair(itemPtr, "state",
+                    Tcl_NewStringObj(states[proxyPtr->state], -1));
+    return itemPtr;
 }
 
 static void
-AppendPair(Tcl_Obj *listPtr, const char *key, Tcl_Obj *valuePtr)
+AppendText(Tcl_Obj *listPtr, const char *text)
 {
-    (void) Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewStringObj(key, -1));
-    (void) Tcl_ListObjAppendElement(NULL, listPtr, valuePtr);
-}
-
-/*
- * A time in seconds; isShort: without trailing zeros.
- */
-static Tcl_Obj *
-TimeObj(const Ns_Time *timePtr, bool isShort)
-{
-    char text[48];
-    int  length = snprintf(text, sizeof(text), NS_TIME_FMT, timePtr->sec,
-                           timePtr->usec);
-
-    while (isShort && strchr("0.", text[length - 1]) != NULL) {
-        bool isPoint = text[--length] == '.';
-
-        text[length] = '\0';
-        if (isPoint) {
-            break;
-        }
-    }
-    return Tcl_NewStringObj(text, -1);
+    (void) Tcl_ListObjAppendElement(NULL, listPtr, Tcl_NewStringObj(text, -1));
 }

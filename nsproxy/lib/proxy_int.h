@@ -166,6 +166,19 @@ void ProxyReaperWake(void);
 bool ProxyIsClosed(void);
 
 /*
+ * setting.c: `ns_proxy configure pool`, with the words behind the pool.
+ */
+int ProxyConfigure(Tcl_Interp *interp, Pool *poolPtr, int objc,
+                   Tcl_Obj *const *objv);
+/*
+ * A time from a word, and as a result in seconds; isShort: without trailing
+ * zeros.
+ */
+int      ProxyReadTime(Tcl_Interp *interp, Tcl_Obj *objPtr, Ns_Time *timePtr);
+Tcl_Obj *ProxyTimeObj(const Ns_Time *timePtr, bool isShort);
+void     ProxyAppendPair(Tcl_Obj *listPtr, const char *key, Tcl_Obj *valuePtr);
+
+/*
  * Copy and free settings.
  */
 void SettingsCopy(Settings *toPtr, const Settings *fromPtr);
