@@ -40,11 +40,66 @@ static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  PermCmd, LoadCmd;
 static Table          *TableOfLocked(Server *serverPtr, Tcl_Interp *interp);
 
-typedef int    SubProc(Server *serverPtr, Tcl_Interp *interp, int objc,
-                       Tcl_Obj *const *objv);
-static SubProc AddUserCmd, AddGroupCmd, ListUsersCmd, ListGroupsCmd,
-    ListPermsCmd, AllowUserCmd, AllowGroupCmd, DenyUserCmd, DenyGroupCmd,
-    CheckPassCmd, SetPassCmd, DelUserCmd, DelGroupCmd, DelPermCmd;
+/*
+ * A call of a subcommand of ns_perm.
+ */
+typedef struct Call {
+    Server           *serverPtr;
+    Tcl_Interp       *interp;
+    int               objc;
+    Tcl_Obj *const   *objv;
+    const struct Sub *subPtr; /* Run: the table. */
+} Call;
+
+typedef int    SubProc(const Call *callPtr);
+static SubProc AddUser, AddGroup, List, AddToRecord, CheckPass, SetPass, Delete,
+    DeletePerm, Begin, End, SetRecord, UnsetRecord;
+
+static int    Run(const Call *callPtr);
+static Table *LockTable(const Call *callPtr);
+static int    ParsePlace(const Call *callPtr, int *isAlonePtr, char **methodPtr,
+                         char **urlPtr, Ns_ObjvSpec rest);
+
+/*
+ * The words behind the name are counted for rows with a usage; the others parse
+ * them.
+ */
+static const struct Sub {
+    const char *name;
+    SubProc    *proc;
+    int         minArgs;
+    int         maxArgs;
+    const char *usage;
+    ListKind    kind;                                      /* Of AddToRecord. */
+    Tcl_Obj *(*listProc)(const Table *tablePtr);           /* Of List. */
+    void (*deleteProc)(Table *tablePtr, const char *name); /* Of Delete. */
+} subs[] = {
+    {"adduser", AddUser, 0, INT_MAX, .usage = NULL},
+    {"addgroup", AddGroup, 2, INT_MAX, .usage = "name user ?user ...?"},
+    {"listusers", List, 0, 0, .listProc = TableListUsers},
+    {"listgroups", List, 0, 0, .listProc = TableListGroups},
+    {"listperms", List, 0, 0, .listProc = TableListRecords},
+    {"allowuser", AddToRecord, 0, INT_MAX, .kind = ALLOW_USER},
+    {"allowgroup", AddToRecord, 0, INT_MAX, .kind = ALLOW_GROUP},
+    {"denyuser", AddToRecord, 0, INT_MAX, .kind = DENY_USER},
+    {"denygroup", AddToRecord, 0, INT_MAX, .kind = DENY_GROUP},
+    {"checkpass", CheckPass, 2, 2, .usage = "user pwd"},
+    {"setpass", SetPass, 2, 3, .usage = "user encpass ?salt?"},
+    {"deluser", Delete, 1, 1, .usage = "name", .deleteProc = TableDeleteUser},
+    {"delgroup", Delete, 1, 1, .usage = "name", .deleteProc = TableDeleteGroup},
+    {"delperm", DeletePerm, 0, INT_MAX, .usage = NULL},
+    {.name = NULL}};
+
+/*
+ * Of _ns_perm, with which the library reads the files.
+ */
+static const struct Sub loadSubs[] = {
+    {"begin", Begin, 0, 0, .usage = NULL},
+    {"commit", End, 0, 0, .usage = NULL},
+    {"abort", End, 0, 0, .usage = NULL},
+    {"set", SetRecord, 4, 4, .usage = "method url allowUsers denyUsers"},
+    {"unset", UnsetRecord, 2, 2, .usage = "method url"},
+    {.name = NULL}};
 
 /*
  * For nsd -T.
@@ -205,122 +260,41 @@ static int
 PermCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    static const struct {
-        const char *name;
-        SubProc    *proc;
-    } subcommands[] = {
-        {"adduser", AddUserCmd},
-        {"addgroup", AddGroupCmd},
-        {"listusers", ListUsersCmd},
-        {"listgroups", ListGroupsCmd},
-        {"listperms", ListPermsCmd},
-        {"allowuser", AllowUserCmd},
-        {"allowgroup", AllowGroupCmd},
-        {"denyuser", DenyUserCmd},
-        {"denygroup", DenyGroupCmd},
-        {"checkpass", CheckPassCmd},
-        {"setpass", SetPassCmd},
-        {"deluser", DelUserCmd},
-        {"delgroup", DelGroupCmd},
-        {"delperm", DelPermCmd},
-        {NULL, NULL}};
-    int index;
-
-    if (objc < 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "option ?args ...?");
-        return TCL_ERROR;
-    }
-    if (Tcl_GetIndexFromObjStruct(interp, objv[1], subcommands,
-                                  sizeof(subcommands[0]), "option", 0, &index)
-        != TCL_OK) {
-        return TCL_ERROR;
-    }
-    return subcommands[index].proc(clientData, interp, objc, objv);
+    return Run(&(Call){clientData, interp, objc, objv, subs});
 }
 
-/*
- * _ns_perm begin: commands of this interpreter fill an empty table.
- * _ns_perm commit, abort: it replaces the server's table, or is discarded.
- * _ns_perm set method url allowUsers denyUsers: replace the record at once.
- * _ns_perm unset method url: delete it.
- */
 static int
 LoadCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    static const char *const subcommands[] = {
-        "begin", "commit", "abort", "set", "unset", NULL};
-    enum { BEGIN, COMMIT, ABORT, SET, UNSET };
-    Server   *serverPtr = clientData;
-    Table    *oldPtr = NULL;
-    Tcl_Obj **allowed, **denied;
-    int       index, nAllowed, nDenied, status = TCL_OK;
-
-    if (objc < 2
-        || Tcl_GetIndexFromObj(interp, objv[1], subcommands, "option", 0,
-                               &index)
-            != TCL_OK
-        || (index == SET
-            && (objc != 6
-                || Tcl_ListObjGetElements(interp, objv[4], &nAllowed, &allowed)
-                    != TCL_OK
-                || Tcl_ListObjGetElements(interp, objv[5], &nDenied, &denied)
-                    != TCL_OK))
-        || (index == UNSET && objc != 4)) {
-        return TCL_ERROR;
-    }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    if (index == SET) {
-        Record *recordPtr = TableRecord(TableOfLocked(serverPtr, interp),
-                                        Tcl_GetString(objv[2]),
-                                        Tcl_GetString(objv[3]), true);
-
-        RecordClear(recordPtr);
-        recordPtr->isKept = true;
-        for (int i = 0; i < nAllowed; i++) {
-            RecordAdd(recordPtr, ALLOW_USER, Tcl_GetString(allowed[i]));
-        }
-        for (int i = 0; i < nDenied; i++) {
-            RecordAdd(recordPtr, DENY_USER, Tcl_GetString(denied[i]));
-        }
-    } else if (index == UNSET) {
-        TableDeleteRecord(TableOfLocked(serverPtr, interp),
-                          Tcl_GetString(objv[2]), Tcl_GetString(objv[3]), true);
-    } else if (index == BEGIN) {
-        if (serverPtr->draftPtr != NULL && serverPtr->drafter != interp) {
-            status = TCL_ERROR;
-        } else {
-            oldPtr = serverPtr->draftPtr;
-            serverPtr->draftPtr = TableCreate();
-            serverPtr->drafter = interp;
-        }
-    } else if (serverPtr->draftPtr != NULL && serverPtr->drafter == interp) {
-        if (index == COMMIT) {
-            oldPtr = serverPtr->tablePtr;
-            TableKeep(serverPtr->draftPtr, oldPtr);
-            serverPtr->tablePtr = serverPtr->draftPtr;
-            serverPtr->isLoaded = true;
-        } else {
-            oldPtr = serverPtr->draftPtr;
-        }
-        serverPtr->draftPtr = NULL;
-        serverPtr->drafter = NULL;
-    }
-    Ns_RWLockUnlock(&serverPtr->lock);
-
-    TableFree(oldPtr);
-    if (status != TCL_OK) {
-        Ns_TclPrintfResult(interp, "the permissions are being read already");
-    }
-    return status;
+    return Run(&(Call){clientData, interp, objc, objv, loadSubs});
 }
 
-static Table *
-TableOfLocked(Server *serverPtr, Tcl_Interp *interp)
+/*
+ * The call comes with the table of its command.
+ */
+static int
+Run(const Call *callPtr)
 {
-    return serverPtr->draftPtr != NULL && serverPtr->drafter == interp
-        ? serverPtr->draftPtr
-        : serverPtr->tablePtr;
+    Call call = *callPtr;
+    int  index;
+
+    if (call.objc < 2) {
+        Tcl_WrongNumArgs(call.interp, 1, call.objv, "option ?args ...?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(call.interp, call.objv[1], call.subPtr,
+                                  sizeof(*call.subPtr), "option", 0, &index)
+        != TCL_OK) {
+        return TCL_ERROR;
+    }
+    call.subPtr += index;
+    if (call.objc - 2 < call.subPtr->minArgs
+        || call.objc - 2 > call.subPtr->maxArgs) {
+        Tcl_WrongNumArgs(call.interp, 2, call.objv, call.subPtr->usage);
+        return TCL_ERROR;
+    }
+    return call.subPtr->proc(&call);
 }
 
 /*
@@ -328,8 +302,7 @@ TableOfLocked(Server *serverPtr, Tcl_Interp *interp)
  * ?hosts ...?
  */
 static int
-AddUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+AddUser(const Call *callPtr)
 {
     int         isAllowing = 0, isDenying = 0, isClear = 0, nHosts = 0;
     char       *name, *password, *field, *salt = NULL;
@@ -349,7 +322,9 @@ AddUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
                           {"?hosts", Ns_ObjvArgs, &nHosts, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(options, args, callPtr->interp, 2, callPtr->objc,
+                     callPtr->objv)
+        != NS_OK) {
         return TCL_ERROR;
     }
     if (salt != NULL) {
@@ -357,65 +332,62 @@ AddUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
     }
     userPtr = UserCreate(name, password, isClear != 0 && salt == NULL);
     userPtr->isAllowing = isAllowing && !isDenying;
-    for (int i = objc - nHosts; i < objc; i++) {
-        if (UserAddRule(userPtr, interp, Tcl_GetString(objv[i])) != TCL_OK) {
+    for (int i = callPtr->objc - nHosts; i < callPtr->objc; i++) {
+        if (UserAddRule(userPtr, callPtr->interp,
+                        Tcl_GetString(callPtr->objv[i]))
+            != TCL_OK) {
             UserUnref(userPtr);
             return TCL_ERROR;
         }
     }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    isNew = TableAddUser(TableOfLocked(serverPtr, interp), userPtr);
-    Ns_RWLockUnlock(&serverPtr->lock);
+    isNew = TableAddUser(LockTable(callPtr), userPtr);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     if (!isNew) {
-        Ns_TclPrintfResult(interp, "duplicate user: %s", name);
+        Ns_TclPrintfResult(callPtr->interp, "duplicate user: %s", name);
         UserUnref(userPtr);
         return TCL_ERROR;
     }
     return TCL_OK;
 }
 
-static int
-DelUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+/*
+ * The table that the call changes, locked.
+ */
+static Table *
+LockTable(const Call *callPtr)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    TableDeleteUser(TableOfLocked(serverPtr, interp), Tcl_GetString(objv[2]));
-    Ns_RWLockUnlock(&serverPtr->lock);
-    return TCL_OK;
+    Ns_RWLockWrLock(&callPtr->serverPtr->lock);
+    return TableOfLocked(callPtr->serverPtr, callPtr->interp);
+}
+
+static Table *
+TableOfLocked(Server *serverPtr, Tcl_Interp *interp)
+{
+    return serverPtr->draftPtr != NULL && serverPtr->drafter == interp
+        ? serverPtr->draftPtr
+        : serverPtr->tablePtr;
 }
 
 static int
-AddGroupCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+AddGroup(const Call *callPtr)
 {
-    int status;
+    int status = TableAddGroup(LockTable(callPtr), callPtr->interp,
+                               Tcl_GetString(callPtr->objv[2]),
+                               callPtr->objc - 3, callPtr->objv + 3);
 
-    if (objc < 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name user ?user ...?");
-        return TCL_ERROR;
-    }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    status = TableAddGroup(TableOfLocked(serverPtr, interp), interp,
-                           Tcl_GetString(objv[2]), objc - 3, objv + 3);
-    Ns_RWLockUnlock(&serverPtr->lock);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     return status;
 }
 
+/*
+ * ns_perm deluser name, delgroup name
+ */
 static int
-DelGroupCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
+Delete(const Call *callPtr)
 {
-    if (objc != 3) {
-        Tcl_WrongNumArgs(interp, 2, objv, "name");
-        return TCL_ERROR;
-    }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    TableDeleteGroup(TableOfLocked(serverPtr, interp), Tcl_GetString(objv[2]));
-    Ns_RWLockUnlock(&serverPtr->lock);
+    callPtr->subPtr->deleteProc(LockTable(callPtr),
+                                Tcl_GetString(callPtr->objv[2]));
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     return TCL_OK;
 }
 
@@ -423,118 +395,83 @@ DelGroupCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
  * ns_perm allowuser ... ?-noinherit? ?--? method url users...
  */
 static int
-AddToRecord(Server *serverPtr, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv, ListKind kind)
+AddToRecord(const Call *callPtr)
 {
-    int         isAlone = 0, nNames = 0;
+    int         isAlone, nNames = 0;
     char       *method, *url;
     Record     *recordPtr;
-    Ns_ObjvSpec options[] = {
-        {"-noinherit", Ns_ObjvBool, &isAlone, INT2PTR(NS_TRUE)},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
-                          {"url", Ns_ObjvString, &url, NULL},
-                          {"users", Ns_ObjvArgs, &nNames, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec users = {"users", Ns_ObjvArgs, &nNames, NULL};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (ParsePlace(callPtr, &isAlone, &method, &url, users) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    recordPtr = TableRecord(TableOfLocked(serverPtr, interp), method, url,
-                            !isAlone);
-    for (int i = objc - nNames; i < objc; i++) {
-        RecordAdd(recordPtr, kind, Tcl_GetString(objv[i]));
+    recordPtr = TableRecord(LockTable(callPtr), method, url, !isAlone);
+    for (int i = callPtr->objc - nNames; i < callPtr->objc; i++) {
+        RecordAdd(recordPtr, callPtr->subPtr->kind,
+                  Tcl_GetString(callPtr->objv[i]));
     }
-    Ns_RWLockUnlock(&serverPtr->lock);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     return TCL_OK;
 }
 
+/*
+ * Parse ?-noinherit? ?--? method url, and what may follow.
+ */
 static int
-AllowUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+ParsePlace(const Call *callPtr, int *isAlonePtr, char **methodPtr,
+           char **urlPtr, Ns_ObjvSpec rest)
 {
-    return AddToRecord(serverPtr, interp, objc, objv, ALLOW_USER);
-}
+    Ns_ObjvSpec options[] = {
+        {"-noinherit", Ns_ObjvBool, isAlonePtr, INT2PTR(NS_TRUE)},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, methodPtr, NULL},
+                          {"url", Ns_ObjvString, urlPtr, NULL},
+                          rest,
+                          {NULL, NULL, NULL, NULL}};
 
-static int
-AllowGroupCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    return AddToRecord(serverPtr, interp, objc, objv, ALLOW_GROUP);
-}
-
-static int
-DenyUserCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-            Tcl_Obj *const *objv)
-{
-    return AddToRecord(serverPtr, interp, objc, objv, DENY_USER);
-}
-
-static int
-DenyGroupCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    return AddToRecord(serverPtr, interp, objc, objv, DENY_GROUP);
+    *isAlonePtr = 0;
+    return Ns_ParseObjv(options, args, callPtr->interp, 2, callPtr->objc,
+                        callPtr->objv)
+            == NS_OK
+        ? TCL_OK
+        : TCL_ERROR;
 }
 
 /*
  * ns_perm delperm ?-noinherit? ?--? method url
  */
 static int
-DelPermCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+DeletePerm(const Call *callPtr)
 {
-    int         isAlone = 0;
+    int         isAlone;
     char       *method, *url;
     Table      *tablePtr;
-    Ns_ObjvSpec options[] = {
-        {"-noinherit", Ns_ObjvBool, &isAlone, INT2PTR(NS_TRUE)},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
-                          {"url", Ns_ObjvString, &url, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec none = {NULL, NULL, NULL, NULL};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (ParsePlace(callPtr, &isAlone, &method, &url, none) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    tablePtr = TableOfLocked(serverPtr, interp);
+    tablePtr = LockTable(callPtr);
     if (isAlone) {
         TableDeleteRecord(tablePtr, method, url, false);
     } else {
         TableDeleteBelow(tablePtr, method, url);
     }
-    Ns_RWLockUnlock(&serverPtr->lock);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     return TCL_OK;
 }
 
-static User *
-GetUser(Server *serverPtr, Tcl_Interp *interp, const char *name)
-{
-    User *userPtr;
-
-    Ns_RWLockRdLock(&serverPtr->lock);
-    userPtr = TableGetUser(TableOfLocked(serverPtr, interp), name);
-    Ns_RWLockUnlock(&serverPtr->lock);
-    return userPtr;
-}
-
 static int
-CheckPassCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+CheckPass(const Call *callPtr)
 {
-    const char *password, *reason = NULL;
+    const char *password = Tcl_GetString(callPtr->objv[3]), *reason = NULL;
     User       *userPtr;
 
-    if (objc != 4) {
-        Tcl_WrongNumArgs(interp, 2, objv, "user pwd");
-        return TCL_ERROR;
-    }
-    password = Tcl_GetString(objv[3]);
-    userPtr = GetUser(serverPtr, interp, Tcl_GetString(objv[2]));
+    Ns_RWLockRdLock(&callPtr->serverPtr->lock);
+    userPtr = TableGetUser(TableOfLocked(callPtr->serverPtr, callPtr->interp),
+                           Tcl_GetString(callPtr->objv[2]));
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
     if (userPtr == NULL) {
         reason = "user not found";
     } else if (*password == '\0' && *userPtr->password != '\0') {
@@ -544,7 +481,7 @@ CheckPassCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
     }
     UserUnref(userPtr);
     if (reason != NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(reason, -1));
+        Tcl_SetObjResult(callPtr->interp, Tcl_NewStringObj(reason, -1));
         return TCL_ERROR;
     }
     return TCL_OK;
@@ -554,69 +491,139 @@ CheckPassCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
  * ns_perm setpass user encpass ?salt?
  */
 static int
-SetPassCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
+SetPass(const Call *callPtr)
 {
-    const char *password;
+    const char *password = Tcl_GetString(callPtr->objv[3]);
     char        buffer[NS_ENCRYPT_BUFSIZE];
     User       *userPtr;
     Table      *tablePtr;
 
-    if (objc != 4 && objc != 5) {
-        Tcl_WrongNumArgs(interp, 2, objv, "user encpass ?salt?");
-        return TCL_ERROR;
+    if (callPtr->objc == 5) {
+        password = Ns_Encrypt(password, Tcl_GetString(callPtr->objv[4]),
+                              buffer);
     }
-    password = Tcl_GetString(objv[3]);
-    if (objc == 5) {
-        password = Ns_Encrypt(password, Tcl_GetString(objv[4]), buffer);
-    }
-    Ns_RWLockWrLock(&serverPtr->lock);
-    tablePtr = TableOfLocked(serverPtr, interp);
-    userPtr = TableGetUser(tablePtr, Tcl_GetString(objv[2]));
+    tablePtr = LockTable(callPtr);
+    userPtr = TableGetUser(tablePtr, Tcl_GetString(callPtr->objv[2]));
     if (userPtr != NULL) {
         TableReplaceUser(tablePtr, UserDup(userPtr, password));
     }
-    Ns_RWLockUnlock(&serverPtr->lock);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
 
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(userPtr != NULL));
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(userPtr != NULL));
     UserUnref(userPtr);
     return TCL_OK;
 }
 
 static int
-List(Server *serverPtr, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-     Tcl_Obj *(*proc)(const Table *) )
+List(const Call *callPtr)
 {
     Tcl_Obj *listPtr;
 
-    if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, NULL);
-        return TCL_ERROR;
-    }
-    Ns_RWLockRdLock(&serverPtr->lock);
-    listPtr = proc(TableOfLocked(serverPtr, interp));
-    Ns_RWLockUnlock(&serverPtr->lock);
-    Tcl_SetObjResult(interp, listPtr);
+    Ns_RWLockRdLock(&callPtr->serverPtr->lock);
+    listPtr = callPtr->subPtr->listProc(TableOfLocked(callPtr->serverPtr,
+                                                      callPtr->interp));
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
+    Tcl_SetObjResult(callPtr->interp, listPtr);
     return TCL_OK;
 }
 
+/*
+ * ------------------------------------------------ What fills a table anew
+ */
+
+/*
+ * _ns_perm begin: commands of this interpreter fill an empty table.
+ */
 static int
-ListUsersCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+Begin(const Call *callPtr)
 {
-    return List(serverPtr, interp, objc, objv, TableListUsers);
+    Server *serverPtr = callPtr->serverPtr;
+    Table  *oldPtr = NULL;
+    bool    isTaken;
+
+    Ns_RWLockWrLock(&serverPtr->lock);
+    isTaken = serverPtr->draftPtr != NULL
+        && serverPtr->drafter != callPtr->interp;
+    if (!isTaken) {
+        oldPtr = serverPtr->draftPtr;
+        serverPtr->draftPtr = TableCreate();
+        serverPtr->drafter = callPtr->interp;
+    }
+    Ns_RWLockUnlock(&serverPtr->lock);
+    TableFree(oldPtr);
+    if (isTaken) {
+        Ns_TclPrintfResult(callPtr->interp,
+                           "the permissions are being read already");
+    }
+    return isTaken ? TCL_ERROR : TCL_OK;
 }
 
+/*
+ * _ns_perm commit: it replaces the server's table.
+ * _ns_perm abort: it is discarded.
+ */
 static int
-ListGroupsCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+End(const Call *callPtr)
 {
-    return List(serverPtr, interp, objc, objv, TableListGroups);
+    Server *serverPtr = callPtr->serverPtr;
+    Table  *oldPtr = NULL;
+
+    Ns_RWLockWrLock(&serverPtr->lock);
+    if (serverPtr->draftPtr != NULL && serverPtr->drafter == callPtr->interp) {
+        oldPtr = serverPtr->draftPtr;
+        if (STREQ(callPtr->subPtr->name, "commit")) {
+            oldPtr = serverPtr->tablePtr;
+            TableKeep(serverPtr->draftPtr, oldPtr);
+            serverPtr->tablePtr = serverPtr->draftPtr;
+            serverPtr->isLoaded = true;
+        }
+        serverPtr->draftPtr = NULL;
+        serverPtr->drafter = NULL;
+    }
+    Ns_RWLockUnlock(&serverPtr->lock);
+    TableFree(oldPtr);
+    return TCL_OK;
 }
 
+/*
+ * _ns_perm set method url allowUsers denyUsers: replace the record at once.
+ */
 static int
-ListPermsCmd(Server *serverPtr, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
+SetRecord(const Call *callPtr)
 {
-    return List(serverPtr, interp, objc, objv, TableListRecords);
+    Tcl_Obj *const *words = callPtr->objv + 2;
+    Tcl_Obj       **allowed, **denied;
+    Record         *recordPtr;
+    int             nAllowed, nDenied;
+
+    if (Tcl_ListObjGetElements(callPtr->interp, words[2], &nAllowed, &allowed)
+            != TCL_OK
+        || Tcl_ListObjGetElements(callPtr->interp, words[3], &nDenied, &denied)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    recordPtr = TableRecord(LockTable(callPtr), Tcl_GetString(words[0]),
+                            Tcl_GetString(words[1]), true);
+    RecordClear(recordPtr);
+    recordPtr->isKept = true;
+    for (int i = 0; i < nAllowed; i++) {
+        RecordAdd(recordPtr, ALLOW_USER, Tcl_GetString(allowed[i]));
+    }
+    for (int i = 0; i < nDenied; i++) {
+        RecordAdd(recordPtr, DENY_USER, Tcl_GetString(denied[i]));
+    }
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
+    return TCL_OK;
+}
+
+/*
+ * _ns_perm unset method url: delete it.
+ */
+static int
+UnsetRecord(const Call *callPtr)
+{
+    TableDeleteRecord(LockTable(callPtr), Tcl_GetString(callPtr->objv[2]),
+                      Tcl_GetString(callPtr->objv[3]), true);
+    Ns_RWLockUnlock(&callPtr->serverPtr->lock);
+    return TCL_OK;
 }
