@@ -71,9 +71,10 @@ static int
 RegisterTclCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_CONSTRAINTS, "?file"};
-    const NsInterp        *interpPtr = clientData;
-    NsRegArgs              args;
+    static const NsRegSpec spec = {
+        NS_REG_METHOD | NS_REG_CONSTRAINTS, "?file", NULL};
+    const NsInterp *interpPtr = clientData;
+    NsRegArgs       args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;

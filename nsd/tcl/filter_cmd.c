@@ -37,8 +37,15 @@ static NsDirectoryProc ListDirectory;
 
 static NsUnregisterProc UnregisterOp;
 
+static int AddFilter(NsInterp *itPtr, const NsRegArgs *argsPtr,
+                     Ns_FilterProc *proc, int when);
 static int ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn);
 static int FilterResult(const Ns_TclCallback *callbackPtr, const char *result);
+
+/*
+ * What the commands for filters have in common.
+ */
+#define FILTER_WORDS (NS_REG_METHOD | NS_REG_PATTERN | NS_REG_CONSTRAINTS)
 
 static const NsTclCommand commands[] = {
     {"ns_register_proc", RegisterProcCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -74,7 +81,7 @@ RegisterProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
     static const NsRegSpec spec = {
-        NS_REG_METHOD | NS_REG_SCRIPT | NS_REG_CONSTRAINTS, NULL};
+        NS_REG_METHOD | NS_REG_SCRIPT | NS_REG_CONSTRAINTS, NULL, NULL};
     const NsInterp *itPtr = clientData;
     NsRegArgs       args;
 
@@ -124,9 +131,10 @@ static int
 RegisterFastPathCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_METHOD | NS_REG_CONSTRAINTS, NULL};
-    const NsInterp        *itPtr = clientData;
-    NsRegArgs              args;
+    static const NsRegSpec spec = {
+        NS_REG_METHOD | NS_REG_CONSTRAINTS, NULL, NULL};
+    const NsInterp *itPtr = clientData;
+    NsRegArgs       args;
 
     if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
@@ -158,35 +166,27 @@ static int
 RegisterFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    const NsInterp *itPtr = clientData;
-    Ns_TclCallback *callbackPtr;
-    Tcl_Obj        *scriptPtr;
-    char           *method, *url;
-    char           *constraints = NULL;
-    NsConstraints  *constraintsPtr;
-    int             isFirst = 0, when = 0, nArgs = 0;
-    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
-                          {"-first", Ns_ObjvBool, &isFirst, INT2PTR(true)},
-                          {"--", Ns_ObjvBreak, NULL, NULL},
-                          {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {
-        {"when", Ns_ObjvFlags, &when, filterPhases},
-        {"method", Ns_ObjvString, &method, NULL},
-        {"urlPattern", Ns_ObjvString, &url, NULL},
-        {"script", Ns_ObjvObj, &scriptPtr, NULL},
-        {"?args", Ns_ObjvArgs, &nArgs, NULL},
-        {NULL, NULL, NULL, NULL}};
+    static const NsRegSpec spec = {
+        FILTER_WORDS | NS_REG_SCRIPT | NS_REG_FIRST, NULL, filterPhases};
+    NsRegArgs args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
-        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
-            != TCL_OK) {
+    if (NsRegArgsParse(&args, &spec, interp, objc, objv) != TCL_OK) {
         return TCL_ERROR;
     }
-    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
-                                    scriptPtr, nArgs, objv + (objc - nArgs));
-    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
-                            RunFilterScript,
-                            when | (isFirst ? NS_FILTER_FIRST : 0),
+    return AddFilter(clientData, &args, RunFilterScript,
+                     args.when | (args.isFirst ? NS_FILTER_FIRST : 0));
+}
+
+static int
+AddFilter(NsInterp *itPtr, const NsRegArgs *argsPtr, Ns_FilterProc *proc,
+          int when)
+{
+    void *callbackPtr = argsPtr->scriptPtr == NULL
+        ? NULL
+        : NsRegArgsCallback(argsPtr, itPtr->interp, AsProc(proc));
+
+    (void) NsFilterRegister(itPtr->serverPtr->name, argsPtr->constraintsPtr,
+                            argsPtr->method, argsPtr->url, proc, when,
                             callbackPtr);
     return TCL_OK;
 }
@@ -195,57 +195,25 @@ static int
 RegisterTraceCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    const NsInterp *itPtr = clientData;
-    Ns_TclCallback *callbackPtr;
-    Tcl_Obj        *scriptPtr;
-    char           *method, *url, *constraints = NULL;
-    NsConstraints  *constraintsPtr;
-    int             nArgs = 0;
-    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
-                          {"--", Ns_ObjvBreak, NULL, NULL},
-                          {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
-                          {"urlPattern", Ns_ObjvString, &url, NULL},
-                          {"script", Ns_ObjvObj, &scriptPtr, NULL},
-                          {"?args", Ns_ObjvArgs, &nArgs, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    static const NsRegSpec spec = {FILTER_WORDS | NS_REG_SCRIPT, NULL, NULL};
+    NsRegArgs              args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
-        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    callbackPtr = Ns_TclNewCallback(interp, AsCallback(RunFilterScript),
-                                    scriptPtr, nArgs, objv + (objc - nArgs));
-    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
-                            RunFilterScript, NS_FILTER_VOID_TRACE, callbackPtr);
-    return TCL_OK;
+    return NsRegArgsParse(&args, &spec, interp, objc, objv) == TCL_OK
+        ? AddFilter(clientData, &args, RunFilterScript, NS_FILTER_VOID_TRACE)
+        : TCL_ERROR;
 }
 
 static int
 ShortcutFilterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                   Tcl_Obj *const *objv)
 {
-    const NsInterp *itPtr = clientData;
-    char           *method, *url, *constraints = NULL;
-    NsConstraints  *constraintsPtr;
-    int             when = 0;
-    Ns_ObjvSpec opts[] = {{"-constraints", Ns_ObjvString, &constraints, NULL},
-                          {"--", Ns_ObjvBreak, NULL, NULL},
-                          {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"when", Ns_ObjvFlags, &when, filterPhases},
-                          {"method", Ns_ObjvString, &method, NULL},
-                          {"urlPattern", Ns_ObjvString, &url, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    static const NsRegSpec spec = {FILTER_WORDS, NULL, filterPhases};
+    NsRegArgs              args;
 
-    if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
-        || NsRegArgsCheck(interp, method, true, constraints, &constraintsPtr)
-            != TCL_OK) {
-        return TCL_ERROR;
-    }
-    (void) NsFilterRegister(itPtr->serverPtr->name, constraintsPtr, method, url,
-                            NsShortcutFilterProc, when | NS_FILTER_FIRST, NULL);
-    return TCL_OK;
+    return NsRegArgsParse(&args, &spec, interp, objc, objv) == TCL_OK
+        ? AddFilter(clientData, &args, NsShortcutFilterProc,
+                    args.when | NS_FILTER_FIRST)
+        : TCL_ERROR;
 }
 
 /*

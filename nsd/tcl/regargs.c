@@ -7,74 +7,92 @@
 #include "tcl/regargs.h"
 
 #include "ns.h"
+#include "base/assert.h"
 #include "base/chars.h"
 #include "request/urltree.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 
-#define MAX_OPTIONS 4
-#define MAX_WORDS   5
+#define MAX_ROWS 8
 
-static void Add(Ns_ObjvSpec *specs, int *nPtr, const Ns_ObjvSpec *specPtr);
+/*
+ * A row for Ns_ParseObjv, if the command has it.
+ */
+typedef struct Choice {
+    bool        isWanted;
+    Ns_ObjvSpec spec;
+} Choice;
+
+static void Choose(const Choice *choices, Ns_ObjvSpec *specs);
 
 int
 NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr, Tcl_Interp *interp,
                int objc, Tcl_Obj *const *objv)
 {
-    unsigned    what = specPtr->what;
-    int         noInherit = 0, recurse = 0, nOptions = 0, nWords = 0;
-    int         allConstraints = 0;
-    char       *constraints = NULL;
-    Ns_ObjvSpec options[MAX_OPTIONS + 1] = {{0}}, words[MAX_WORDS + 1] = {{0}};
+    unsigned what = specPtr->what;
+    bool     hasMethod = (what & NS_REG_METHOD) != 0;
+    bool     hasScript = (what & NS_REG_SCRIPT) != 0;
+    bool     isPattern = (what & NS_REG_PATTERN) != 0;
+    bool     mayRecurse = (what & NS_REG_RECURSE) != 0;
+    int      noInherit = 0, recurse = 0, allConstraints = 0;
+    char    *constraints = NULL;
+    Choice   options[] = {
+          {mayRecurse && hasMethod,
+           {"-allconstraints", Ns_ObjvBool, &allConstraints,
+            INT2PTR(NS_OP_ALLCONSTRAINTS)}},
+          {(what & NS_REG_CONSTRAINTS) != 0,
+           {"-constraints", Ns_ObjvString, &constraints, NULL}},
+          {(what & NS_REG_FIRST) != 0,
+           {"-first", Ns_ObjvBool, &argsPtr->isFirst, INT2PTR(true)}},
+          {!isPattern,
+           {"-noinherit", Ns_ObjvBool, &noInherit, INT2PTR(NS_OP_NOINHERIT)}},
+          {mayRecurse,
+           {"-recurse", Ns_ObjvBool, &recurse, INT2PTR(NS_OP_RECURSE)}},
+          {true, {"--", Ns_ObjvBreak, NULL, NULL}},
+          {true, {NULL, NULL, NULL, NULL}}};
+    Choice words[] = {
+        {specPtr->when != NULL,
+         {"when", Ns_ObjvFlags, &argsPtr->when, specPtr->when}},
+        {hasMethod, {"method", Ns_ObjvString, &argsPtr->method, NULL}},
+        {true,
+         {isPattern ? "urlPattern" : "url", Ns_ObjvString, &argsPtr->url,
+          NULL}},
+        {hasScript, {"script", Ns_ObjvObj, &argsPtr->scriptPtr, NULL}},
+        {hasScript, {"?args", Ns_ObjvArgs, &argsPtr->nArgs, NULL}},
+        {specPtr->optional != NULL,
+         {(char *) specPtr->optional, Ns_ObjvString, &argsPtr->optional, NULL}},
+        {true, {NULL, NULL, NULL, NULL}}};
+    Ns_ObjvSpec chosenOptions[MAX_ROWS], chosenWords[MAX_ROWS];
 
     *argsPtr = (NsRegArgs){0};
-    if ((what & NS_REG_RECURSE) != 0 && (what & NS_REG_METHOD) != 0) {
-        Add(options, &nOptions,
-            &(Ns_ObjvSpec){"-allconstraints", Ns_ObjvBool, &allConstraints,
-                           INT2PTR(NS_OP_ALLCONSTRAINTS)});
-    }
-    if ((what & NS_REG_CONSTRAINTS) != 0) {
-        Add(options, &nOptions,
-            &(Ns_ObjvSpec){"-constraints", Ns_ObjvString, &constraints, NULL});
-    }
-    Add(options, &nOptions,
-        &(Ns_ObjvSpec){"-noinherit", Ns_ObjvBool, &noInherit,
-                       INT2PTR(NS_OP_NOINHERIT)});
-    if ((what & NS_REG_RECURSE) != 0) {
-        Add(options, &nOptions,
-            &(Ns_ObjvSpec){"-recurse", Ns_ObjvBool, &recurse,
-                           INT2PTR(NS_OP_RECURSE)});
-    }
-    Add(options, &nOptions, &(Ns_ObjvSpec){"--", Ns_ObjvBreak, NULL, NULL});
-
-    if ((what & NS_REG_METHOD) != 0) {
-        Add(words, &nWords,
-            &(Ns_ObjvSpec){"method", Ns_ObjvString, &argsPtr->method, NULL});
-    }
-    Add(words, &nWords,
-        &(Ns_ObjvSpec){"url", Ns_ObjvString, &argsPtr->url, NULL});
-    if ((what & NS_REG_SCRIPT) != 0) {
-        Add(words, &nWords,
-            &(Ns_ObjvSpec){"script", Ns_ObjvObj, &argsPtr->scriptPtr, NULL});
-        Add(words, &nWords,
-            &(Ns_ObjvSpec){"?args", Ns_ObjvArgs, &argsPtr->nArgs, NULL});
-    }
-    if (specPtr->optional != NULL) {
-        Add(words, &nWords,
-            &(Ns_ObjvSpec){(char *) specPtr->optional, Ns_ObjvString,
-                           &argsPtr->optional, NULL});
-    }
-    if (Ns_ParseObjv(options, words, interp, 1, objc, objv) != NS_OK) {
-        return TCL_ERROR;
-    }
-    if (NsRegArgsCheck(interp, argsPtr->method, false, constraints,
-                       &argsPtr->constraintsPtr)
-        != TCL_OK) {
+    Choose(options, chosenOptions);
+    Choose(words, chosenWords);
+    if (Ns_ParseObjv(chosenOptions, chosenWords, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheck(interp, argsPtr->method, isPattern, constraints,
+                          &argsPtr->constraintsPtr)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     argsPtr->flags = noInherit | recurse | allConstraints;
     argsPtr->args = objv + objc - argsPtr->nArgs;
     return TCL_OK;
+}
+
+/*
+ * The wanted rows, of which the last ends both tables.
+ */
+static void
+Choose(const Choice *choices, Ns_ObjvSpec *specs)
+{
+    int n = 0;
+
+    for (; !choices->isWanted || choices->spec.key != NULL; choices++) {
+        if (choices->isWanted) {
+            specs[n++] = choices->spec;
+        }
+    }
+    NsAssert(n < MAX_ROWS);
+    specs[n] = choices->spec;
 }
 
 int
@@ -102,12 +120,6 @@ NsRegArgsCheck(Tcl_Interp *interp, const char *method, bool mayBeGlob,
     return TCL_OK;
 }
 
-static void
-Add(Ns_ObjvSpec *specs, int *nPtr, const Ns_ObjvSpec *specPtr)
-{
-    specs[(*nPtr)++] = *specPtr;
-}
-
 Ns_TclCallback *
 NsRegArgsCallback(const NsRegArgs *argsPtr, Tcl_Interp *interp,
                   void (*proc)(void))
@@ -120,7 +132,7 @@ int
 NsRegArgsUnregister(NsInterp *itPtr, unsigned what, int objc,
                     Tcl_Obj *const *objv, NsUnregisterProc *proc)
 {
-    NsRegSpec   spec = {what | NS_REG_RECURSE, NULL};
+    NsRegSpec   spec = {.what = what | NS_REG_RECURSE};
     NsServerArg serverArg;
     NsRegArgs   args;
     int         result;

@@ -18,10 +18,13 @@
 #define NS_REG_SCRIPT      0x02u /* A script and its arguments behind it. */
 #define NS_REG_RECURSE     0x04u /* -recurse, -allconstraints */
 #define NS_REG_CONSTRAINTS 0x08u /* -constraints */
+#define NS_REG_FIRST       0x10u /* -first */
+#define NS_REG_PATTERN     0x20u /* Method and URL are patterns; no -noinherit. */
 
 typedef struct NsRegSpec {
-    unsigned    what;
-    const char *optional; /* "?file": one word more, or not; or NULL. */
+    unsigned      what;
+    const char   *optional; /* "?file": one word more, or not; or NULL. */
+    Ns_ObjvTable *when;     /* Of a word before the method; NULL: none. */
 } NsRegSpec;
 
 typedef struct NsRegArgs {
@@ -34,6 +37,8 @@ typedef struct NsRegArgs {
     int             nArgs; /* Words behind the script. */
     Tcl_Obj *const *args;
     NsConstraints  *constraintsPtr; /* The caller's; NULL: none. */
+    int             isFirst;
+    int             when;
 } NsRegArgs;
 
 /*

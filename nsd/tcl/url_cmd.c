@@ -83,7 +83,7 @@ static int
 RegisterUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                     Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {NS_REG_SCRIPT, NULL};
+    static const NsRegSpec spec = {NS_REG_SCRIPT, NULL, NULL};
     const NsInterp        *itPtr = clientData;
     NsRegArgs              args;
 
@@ -102,7 +102,7 @@ static int
 RegisterFastUrl2FileCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                         Tcl_Obj *const *objv)
 {
-    static const NsRegSpec spec = {0, "?basepath"};
+    static const NsRegSpec spec = {0, "?basepath", NULL};
     const NsInterp        *itPtr = clientData;
     NsRegArgs              args;
 
