@@ -6,87 +6,101 @@
 
 #include "commands.h"
 
-typedef int DbCmdProc(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-                      Tcl_Obj *const *objv);
+/*
+ * A call of a subcommand.
+ */
+typedef struct Call {
+    Tcl_Interp          *interp;
+    int                  objc;
+    Tcl_Obj *const      *objv;
+    const struct Subcmd *subcmdPtr;
+    Ns_DbHandle         *handle; /* NULL: it takes none. */
+    const char          *sql;    /* NULL: it takes none. */
+} Call;
+
+typedef int DbCmdProc(const Call *callPtr);
 
 static Tcl_ObjCmdProc DbObjCmd;
 
-static DbCmdProc ZeroOrOneRowCmd, OneRowCmd, BindRowCmd, BounceCmd, CancelCmd;
-static DbCmdProc ConnectedCmd, CurrentCmd, DatasourceCmd, DbTypeCmd, CloseCmd;
-static DbCmdProc DmlCmd, DriverCmd, ExceptionCmd, ExecCmd, FlushCmd;
-static DbCmdProc GetHandleCmd, GetRowCmd, InfoCmd, FileCmd, MinDurationCmd;
-static DbCmdProc PasswordCmd, PoolNameCmd, PoolsCmd, ReleaseCmd, ResetCmd;
-static DbCmdProc RowCountCmd, SelectCmd, SessionCmd, SetExceptionCmd;
-static DbCmdProc SpExecCmd, SpGetParamsCmd, SpReturnCodeCmd, SpSetParamCmd;
-static DbCmdProc SpStartCmd, StatsCmd, UserCmd, VerboseCmd;
+static DbCmdProc Single, BindRowCmd, BounceCmd, CancelCmd, ConnectedCmd,
+    CurrentCmd, DbTypeCmd, CloseCmd, DmlCmd, DriverCmd, ExceptionCmd, ExecCmd,
+    FlushCmd, GetHandleCmd, GetRowCmd, InfoCmd, FileCmd, MemberCmd,
+    MinDurationCmd, PoolsCmd, ReleaseCmd, ResetCmd, RowCountCmd, SelectCmd,
+    SessionCmd, SetExceptionCmd, SpExecCmd, SpGetParamsCmd, SpReturnCodeCmd,
+    SpSetParamCmd, SpStartCmd, StatsCmd, VerboseCmd;
 
-static int  Wrong(Tcl_Interp *interp, Tcl_Obj *const *objv, int n);
-static int  Done(Tcl_Interp *interp, Ns_DbHandle *handle, int status,
-                 Tcl_Obj *const *objv);
-static int  Kind(Tcl_Interp *interp, Ns_DbHandle *handle, int kind,
-                 Tcl_Obj *const *objv);
-static int  Text(Tcl_Interp *interp, const char *text);
+static int  Run(Call *callPtr);
+static int  RunSql(Call *callPtr);
+static int  Fail(const Call *callPtr);
+static int  Done(const Call *callPtr, int status);
+static int  Kind(const Call *callPtr, int kind);
+static int  Row(const Call *callPtr, const Ns_Set *row);
+static int  Text(const Call *callPtr, const char *text);
 static bool HasAccess(Tcl_Interp *interp, const char *pool);
 static int  GetHandles(Tcl_Interp *interp, const char *pool, int n,
                        const Ns_Time *wait);
-static int  Single(Tcl_Interp *interp, Ns_DbHandle *handle, bool mayBeNone,
-                   Tcl_Obj *const *objv);
 
 #define HANDLE 0x1u /* The first argument is a handle. */
 #define KEEP   0x2u /* Keep its exception. */
+#define SQL    0x4u /* A handle and a statement. */
 #define ANY    INT_MAX
 
 /*
  * Sorted.  The number of words after the handle, minimum and maximum.
  */
-static const struct {
+static const struct Subcmd {
     const char *name;
     DbCmdProc  *proc;
     int         minArgs;
     int         maxArgs;
     unsigned    flags;
     const char *usage;
+    size_t      offset; /* Of the member for MemberCmd. */
 } commands[] = {
-    {"0or1row", ZeroOrOneRowCmd, 1, 1, HANDLE, "dbId sql"},
-    {"1row", OneRowCmd, 1, 1, HANDLE, "dbId sql"},
-    {"bindrow", BindRowCmd, 0, ANY, HANDLE, "dbId"},
-    {"bouncepool", BounceCmd, 1, 1, 0, "pool"},
-    {"cancel", CancelCmd, 0, ANY, HANDLE, "dbId"},
-    {"connected", ConnectedCmd, 0, ANY, HANDLE, "dbId"},
-    {"currenthandles", CurrentCmd, 0, 0, 0, NULL},
-    {"datasource", DatasourceCmd, 0, ANY, HANDLE, "dbId"},
-    {"dbtype", DbTypeCmd, 0, ANY, HANDLE, "dbId"},
-    {"disconnect", CloseCmd, 0, ANY, HANDLE, "dbId"},
-    {"dml", DmlCmd, 1, 1, HANDLE, "dbId sql"},
-    {"driver", DriverCmd, 0, ANY, HANDLE, "dbId"},
-    {"exception", ExceptionCmd, 0, ANY, HANDLE | KEEP, "dbId"},
-    {"exec", ExecCmd, 1, 1, HANDLE, "dbId sql"},
-    {"flush", FlushCmd, 0, ANY, HANDLE, "dbId"},
+    {"0or1row", Single, 1, 1, HANDLE | SQL, "dbId sql", 0},
+    {"1row", Single, 1, 1, HANDLE | SQL, "dbId sql", 0},
+    {"bindrow", BindRowCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"bouncepool", BounceCmd, 1, 1, 0, "pool", 0},
+    {"cancel", CancelCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"connected", ConnectedCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"currenthandles", CurrentCmd, 0, 0, 0, NULL, 0},
+    {"datasource", MemberCmd, 0, ANY, HANDLE, "dbId",
+     offsetof(Ns_DbHandle, datasource)},
+    {"dbtype", DbTypeCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"disconnect", CloseCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"dml", DmlCmd, 1, 1, HANDLE | SQL, "dbId sql", 0},
+    {"driver", DriverCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"exception", ExceptionCmd, 0, ANY, HANDLE | KEEP, "dbId", 0},
+    {"exec", ExecCmd, 1, 1, HANDLE | SQL, "dbId sql", 0},
+    {"flush", FlushCmd, 0, ANY, HANDLE, "dbId", 0},
     {"gethandle", GetHandleCmd, 0, ANY, 0,
-     "?-timeout timeout? ?--? ?pool? ?nhandles?"},
-    {"getrow", GetRowCmd, 1, 1, HANDLE, "dbId row"},
-    {"info", InfoCmd, 0, ANY, HANDLE, "dbId"},
-    {"interpretsqlfile", FileCmd, 1, 1, HANDLE, "dbId sqlfile"},
-    {"logminduration", MinDurationCmd, 0, 2, 0, "?pool? ?minduration?"},
-    {"password", PasswordCmd, 0, ANY, HANDLE, "dbId"},
-    {"poolname", PoolNameCmd, 0, ANY, HANDLE, "dbId"},
-    {"pools", PoolsCmd, 0, 0, 0, NULL},
-    {"releasehandle", ReleaseCmd, 0, ANY, HANDLE, "dbId"},
-    {"resethandle", ResetCmd, 0, ANY, HANDLE, "dbId"},
-    {"rowcount", RowCountCmd, 0, ANY, HANDLE, "dbId"},
-    {"select", SelectCmd, 1, 1, HANDLE, "dbId sql"},
-    {"session_id", SessionCmd, 0, ANY, HANDLE, "dbId"},
-    {"setexception", SetExceptionCmd, 2, 2, HANDLE | KEEP, "dbId code message"},
-    {"sp_exec", SpExecCmd, 0, ANY, HANDLE, "dbId"},
-    {"sp_getparams", SpGetParamsCmd, 0, ANY, HANDLE, "dbId"},
-    {"sp_returncode", SpReturnCodeCmd, 0, ANY, HANDLE, "dbId"},
+     "?-timeout timeout? ?--? ?pool? ?nhandles?", 0},
+    {"getrow", GetRowCmd, 1, 1, HANDLE, "dbId row", 0},
+    {"info", InfoCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"interpretsqlfile", FileCmd, 1, 1, HANDLE, "dbId sqlfile", 0},
+    {"logminduration", MinDurationCmd, 0, 2, 0, "?pool? ?minduration?", 0},
+    {"password", MemberCmd, 0, ANY, HANDLE, "dbId",
+     offsetof(Ns_DbHandle, password)},
+    {"poolname", MemberCmd, 0, ANY, HANDLE, "dbId",
+     offsetof(Ns_DbHandle, poolname)},
+    {"pools", PoolsCmd, 0, 0, 0, NULL, 0},
+    {"releasehandle", ReleaseCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"resethandle", ResetCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"rowcount", RowCountCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"select", SelectCmd, 1, 1, HANDLE | SQL, "dbId sql", 0},
+    {"session_id", SessionCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"setexception", SetExceptionCmd, 2, 2, HANDLE | KEEP, "dbId code message",
+     0},
+    {"sp_exec", SpExecCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"sp_getparams", SpGetParamsCmd, 0, ANY, HANDLE, "dbId", 0},
+    {"sp_returncode", SpReturnCodeCmd, 0, ANY, HANDLE, "dbId", 0},
     {"sp_setparam", SpSetParamCmd, 4, 4, HANDLE | KEEP,
-     "dbId paramname type in|out value"},
-    {"sp_start", SpStartCmd, 1, 1, HANDLE, "dbId procname"},
-    {"stats", StatsCmd, 0, 0, 0, NULL},
-    {"user", UserCmd, 0, ANY, HANDLE, "dbId"},
-    {"verbose", VerboseCmd, 0, 1, HANDLE | KEEP, "dbId ?bool?"},
-    {NULL, NULL, 0, 0, 0, NULL}};
+     "dbId paramname type in|out value", 0},
+    {"sp_start", SpStartCmd, 1, 1, HANDLE, "dbId procname", 0},
+    {"stats", StatsCmd, 0, 0, 0, NULL, 0},
+    {"user", MemberCmd, 0, ANY, HANDLE, "dbId", offsetof(Ns_DbHandle, user)},
+    {"verbose", VerboseCmd, 0, 1, HANDLE | KEEP, "dbId ?bool?", 0},
+    {NULL, NULL, 0, 0, 0, NULL, 0}};
 
 void
 DbAddDbCommand(Tcl_Interp *interp)
@@ -98,8 +112,8 @@ static int
 DbObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    Ns_DbHandle *handle = NULL;
-    int          n, nWords;
+    Call call = {.interp = interp, .objc = objc, .objv = objv};
+    int  n, nWords;
 
     if (objc < 2) {
         Tcl_WrongNumArgs(interp, 1, objv, "option ?arg ...?");
@@ -110,34 +124,61 @@ DbObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         != TCL_OK) {
         return TCL_ERROR;
     }
+    call.subcmdPtr = &commands[n];
     nWords = objc - 2 - (commands[n].flags & HANDLE ? 1 : 0);
     if (nWords < commands[n].minArgs || nWords > commands[n].maxArgs) {
-        return Wrong(interp, objv, n);
+        Tcl_WrongNumArgs(interp, 2, objv, commands[n].usage);
+        return TCL_ERROR;
     }
-    if (commands[n].flags & HANDLE) {
-        if (Ns_TclDbGetHandle(interp, Tcl_GetString(objv[2]), &handle)
-            != TCL_OK) {
-            return TCL_ERROR;
-        }
-        if ((commands[n].flags & KEEP) == 0) {
-            Ns_DbSetException(handle, "", "");
-        }
-    }
-    return commands[n].proc(interp, handle, objc, objv);
+    return Run(&call);
 }
 
 static int
-Wrong(Tcl_Interp *interp, Tcl_Obj *const *objv, int n)
+Run(Call *callPtr)
 {
-    Tcl_WrongNumArgs(interp, 2, objv, commands[n].usage);
-    return TCL_ERROR;
+    unsigned flags = callPtr->subcmdPtr->flags;
+
+    if ((flags & HANDLE) != 0
+        && Ns_TclDbGetHandle(callPtr->interp, Tcl_GetString(callPtr->objv[2]),
+                             &callPtr->handle)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if ((flags & (HANDLE | KEEP)) == HANDLE) {
+        Ns_DbSetException(callPtr->handle, "", "");
+    }
+    return (flags & SQL) != 0 ? RunSql(callPtr)
+                              : callPtr->subcmdPtr->proc(callPtr);
+}
+
+static int
+RunSql(Call *callPtr)
+{
+    Ns_DString ds;
+    int        result;
+
+    Ns_DStringInit(&ds);
+    callPtr->sql = DbSqlText(callPtr->handle, callPtr->objv[3], &ds);
+    result = callPtr->sql == NULL ? Fail(callPtr)
+                                  : callPtr->subcmdPtr->proc(callPtr);
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+/*
+ * The error is the exception of the handle.
+ */
+static int
+Fail(const Call *callPtr)
+{
+    return DbFail(callPtr->interp, callPtr->handle,
+                  Tcl_GetString(callPtr->objv[1]));
 }
 
 /* ---- Handles ---- */
 
 static int
-GetHandleCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-             Tcl_Obj *const *objv)
+GetHandleCmd(const Call *callPtr)
 {
     Ns_Time    *timePtr = NULL;
     Tcl_Obj    *poolObj = NULL;
@@ -150,30 +191,32 @@ GetHandleCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
                           {"?nhandles", Ns_ObjvInt, &nHandles, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+    if (Ns_ParseObjv(options, args, callPtr->interp, 2, callPtr->objc,
+                     callPtr->objv)
+        != NS_OK) {
         return TCL_ERROR;
     }
     if (nHandles < 1) {
-        Ns_TclPrintfResult(interp,
+        Ns_TclPrintfResult(callPtr->interp,
                            "expected integer in range [1,%d] for '?nhandles', "
                            "but got %d",
                            INT_MAX, nHandles);
         return TCL_ERROR;
     }
     pool = poolObj != NULL ? Tcl_GetString(poolObj)
-                           : Ns_DbPoolDefault(DbInterpServer(interp));
+                           : Ns_DbPoolDefault(DbInterpServer(callPtr->interp));
     if (pool == NULL) {
-        Ns_TclPrintfResult(interp, "no defaultpool configured");
+        Ns_TclPrintfResult(callPtr->interp, "no defaultpool configured");
         return TCL_ERROR;
     }
-    if (!HasAccess(interp, pool)) {
+    if (!HasAccess(callPtr->interp, pool)) {
         return TCL_ERROR;
     }
     /* A time of 0 means no limit. */
     if (timePtr != NULL && timePtr->sec == 0 && timePtr->usec == 0) {
         timePtr = NULL;
     }
-    return GetHandles(interp, pool, nHandles, timePtr);
+    return GetHandles(callPtr->interp, pool, nHandles, timePtr);
 }
 
 static int
@@ -219,66 +262,60 @@ HasAccess(Tcl_Interp *interp, const char *pool)
 }
 
 static int
-ReleaseCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
+ReleaseCmd(const Call *callPtr)
 {
-    Ns_DbPoolPutHandle(handle);
+    Ns_DbPoolPutHandle(callPtr->handle);
     return TCL_OK;
 }
 
 static int
-CloseCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-         Tcl_Obj *const *objv)
+CloseCmd(const Call *callPtr)
 {
-    DbClose(DbHandleOf(handle));
-    DbPoolCount(DbHandleOf(handle));
+    DbClose(DbHandleOf(callPtr->handle));
+    DbPoolCount(DbHandleOf(callPtr->handle));
     return TCL_OK;
 }
 
 static int
-ResetCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-         Tcl_Obj *const *objv)
+ResetCmd(const Call *callPtr)
 {
-    if (Ns_DbResetHandle(handle) != NS_OK) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+    if (Ns_DbResetHandle(callPtr->handle) != NS_OK) {
+        return Fail(callPtr);
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(NS_OK));
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewIntObj(NS_OK));
     return TCL_OK;
 }
 
 static int
-CurrentCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
+CurrentCmd(const Call *callPtr)
 {
-    Tcl_SetObjResult(interp, DbInterpList(interp));
+    Tcl_SetObjResult(callPtr->interp, DbInterpList(callPtr->interp));
     return TCL_OK;
 }
 
 /* ---- Pools ---- */
 
 static int
-PoolsCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-         Tcl_Obj *const *objv)
+PoolsCmd(const Call *callPtr)
 {
-    const char *pool = Ns_DbPoolList(DbInterpServer(interp));
+    const char *pool = Ns_DbPoolList(DbInterpServer(callPtr->interp));
 
     for (; pool != NULL && *pool != '\0'; pool += strlen(pool) + 1) {
-        Tcl_AppendElement(interp, pool);
+        Tcl_AppendElement(callPtr->interp, pool);
     }
     return TCL_OK;
 }
 
 static int
-BounceCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+BounceCmd(const Call *callPtr)
 {
-    const char *pool = Tcl_GetString(objv[2]);
+    const char *pool = Tcl_GetString(callPtr->objv[2]);
 
     if (DbPoolFind(pool) == NULL) {
-        Ns_TclPrintfResult(interp, "could not bounce: %s", pool);
+        Ns_TclPrintfResult(callPtr->interp, "could not bounce: %s", pool);
         return TCL_ERROR;
     }
-    if (!HasAccess(interp, pool)) {
+    if (!HasAccess(callPtr->interp, pool)) {
         return TCL_ERROR;
     }
     (void) Ns_DbBouncePool(pool);
@@ -286,272 +323,207 @@ BounceCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
 }
 
 static int
-MinDurationCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-               Tcl_Obj *const *objv)
+MinDurationCmd(const Call *callPtr)
 {
-    const char *pool = objc > 2 ? Tcl_GetString(objv[2]) : NULL;
+    const char *pool = callPtr->objc > 2
+        ? Tcl_GetString(callPtr->objv[2])
+        : NULL;
     Ns_Time     time, *timePtr;
 
     if (pool == NULL) {
-        Tcl_SetObjResult(interp,
-                         Ns_DbListMinDurations(interp, DbInterpServer(interp)));
+        Tcl_SetObjResult(callPtr->interp,
+                         Ns_DbListMinDurations(
+                             callPtr->interp, DbInterpServer(callPtr->interp)));
         return TCL_OK;
     }
-    if (Ns_DbGetMinDuration(interp, pool, &timePtr) != TCL_OK
-        || !HasAccess(interp, pool)) {
+    if (Ns_DbGetMinDuration(callPtr->interp, pool, &timePtr) != TCL_OK
+        || !HasAccess(callPtr->interp, pool)) {
         return TCL_ERROR;
     }
-    if (objc > 3) {
-        if (Ns_TclGetTimeFromObj(interp, objv[3], &time) != TCL_OK) {
+    if (callPtr->objc > 3) {
+        if (Ns_TclGetTimeFromObj(callPtr->interp, callPtr->objv[3], &time)
+            != TCL_OK) {
             return TCL_ERROR;
         }
         if (time.sec < 0 || time.usec < 0) {
-            Ns_TclPrintfResult(interp,
+            Ns_TclPrintfResult(callPtr->interp,
                                "expected a time that is not negative but got "
                                "\"%s\"",
-                               Tcl_GetString(objv[3]));
+                               Tcl_GetString(callPtr->objv[3]));
             return TCL_ERROR;
         }
-        (void) Ns_DbSetMinDuration(interp, pool, &time);
+        (void) Ns_DbSetMinDuration(callPtr->interp, pool, &time);
     }
     time.sec = (long) (DbPoolMinMicros(DbPoolFind(pool)) / 1000000);
     time.usec = (long) (DbPoolMinMicros(DbPoolFind(pool)) % 1000000);
-    Tcl_SetObjResult(interp, Ns_TclNewTimeObj(&time));
+    Tcl_SetObjResult(callPtr->interp, Ns_TclNewTimeObj(&time));
     return TCL_OK;
 }
 
 static int
-StatsCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-         Tcl_Obj *const *objv)
+StatsCmd(const Call *callPtr)
 {
-    return Ns_DbPoolStats(interp);
+    return Ns_DbPoolStats(callPtr->interp);
 }
 
 /* ---- Statements and rows ---- */
 
 static int
-DmlCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
+DmlCmd(const Call *callPtr)
 {
-    Ns_DString  ds;
-    const char *sql;
-    int         status;
-
-    Ns_DStringInit(&ds);
-    sql = DbSqlText(handle, objv[3], &ds);
-    status = sql == NULL ? NS_ERROR : Ns_DbDML(handle, sql);
-    Ns_DStringFree(&ds);
-    return Done(interp, handle, status, objv);
+    return Done(callPtr, Ns_DbDML(callPtr->handle, callPtr->sql));
 }
 
 static int
-ExecCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
+ExecCmd(const Call *callPtr)
 {
-    Ns_DString  ds;
-    const char *sql;
-    int         kind;
-
-    Ns_DStringInit(&ds);
-    sql = DbSqlText(handle, objv[3], &ds);
-    kind = sql == NULL ? NS_ERROR : Ns_DbExec(handle, sql);
-    Ns_DStringFree(&ds);
-    return Kind(interp, handle, kind, objv);
+    return Kind(callPtr, Ns_DbExec(callPtr->handle, callPtr->sql));
 }
 
 static int
-SelectCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+SelectCmd(const Call *callPtr)
 {
-    Ns_DString  ds;
-    const char *sql;
-    Ns_Set     *row;
+    return Row(callPtr, Ns_DbSelect(callPtr->handle, callPtr->sql));
+}
 
-    Ns_DStringInit(&ds);
-    sql = DbSqlText(handle, objv[3], &ds);
-    row = sql == NULL ? NULL : Ns_DbSelect(handle, sql);
-    Ns_DStringFree(&ds);
-    return row == NULL ? DbFail(interp, handle, Tcl_GetString(objv[1]))
-                       : DbInterpEnterRow(interp, DbHandleOf(handle));
+/*
+ * Finish a command whose result is the set of the handle.
+ */
+static int
+Row(const Call *callPtr, const Ns_Set *row)
+{
+    return row == NULL
+        ? Fail(callPtr)
+        : DbInterpEnterRow(callPtr->interp, DbHandleOf(callPtr->handle));
 }
 
 static int
-BindRowCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
+BindRowCmd(const Call *callPtr)
 {
-    return Ns_DbBindRow(handle) == NULL
-        ? DbFail(interp, handle, Tcl_GetString(objv[1]))
-        : DbInterpEnterRow(interp, DbHandleOf(handle));
+    return Row(callPtr, Ns_DbBindRow(callPtr->handle));
 }
 
 static int
-GetRowCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+GetRowCmd(const Call *callPtr)
 {
     Ns_Set *row;
     int     status;
 
-    if (Ns_TclGetSet2(interp, Tcl_GetString(objv[3]), &row) != TCL_OK) {
+    if (Ns_TclGetSet2(callPtr->interp, Tcl_GetString(callPtr->objv[3]), &row)
+        != TCL_OK) {
         return TCL_ERROR;
     }
-    status = Ns_DbGetRow(handle, row);
+    status = Ns_DbGetRow(callPtr->handle, row);
     if (status != NS_OK && status != NS_END_DATA) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+        return Fail(callPtr);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(status == NS_OK));
+    Tcl_SetObjResult(callPtr->interp, Tcl_NewBooleanObj(status == NS_OK));
     return TCL_OK;
 }
 
+/*
+ * ns_db 1row, 0or1row
+ */
 static int
-ZeroOrOneRowCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-                Tcl_Obj *const *objv)
+Single(const Call *callPtr)
 {
-    return Single(interp, handle, true, objv);
-}
+    bool    mayBeNone = *callPtr->subcmdPtr->name == '0';
+    int     nRows = 1;
+    Ns_Set *row = mayBeNone
+        ? Ns_Db0or1Row(callPtr->handle, callPtr->sql, &nRows)
+        : Ns_Db1Row(callPtr->handle, callPtr->sql);
 
-static int
-OneRowCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
-{
-    return Single(interp, handle, false, objv);
-}
-
-static int
-Single(Tcl_Interp *interp, Ns_DbHandle *handle, bool mayBeNone,
-       Tcl_Obj *const *objv)
-{
-    Ns_DString  ds;
-    const char *sql;
-    Ns_Set     *row = NULL;
-    int         nRows = 1;
-
-    Ns_DStringInit(&ds);
-    sql = DbSqlText(handle, objv[3], &ds);
-    if (sql != NULL) {
-        row = mayBeNone ? Ns_Db0or1Row(handle, sql, &nRows)
-                        : Ns_Db1Row(handle, sql);
-    }
-    Ns_DStringFree(&ds);
     if (row == NULL) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+        return Fail(callPtr);
     }
     if (nRows == 0) {
         Ns_SetFree(row);
         return TCL_OK;
     }
-    return Ns_TclEnterSet(interp, row, NS_TCL_SET_DYNAMIC);
+    return Ns_TclEnterSet(callPtr->interp, row, NS_TCL_SET_DYNAMIC);
 }
 
 static int
-FlushCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-         Tcl_Obj *const *objv)
+FlushCmd(const Call *callPtr)
 {
-    return Done(interp, handle, Ns_DbFlush(handle), objv);
+    return Done(callPtr, Ns_DbFlush(callPtr->handle));
 }
 
 static int
-CancelCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+CancelCmd(const Call *callPtr)
 {
-    return Done(interp, handle, Ns_DbCancel(handle), objv);
+    return Done(callPtr, Ns_DbCancel(callPtr->handle));
 }
 
 static int
-RowCountCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-            Tcl_Obj *const *objv)
+RowCountCmd(const Call *callPtr)
 {
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(Ns_DbGetRowCount(handle)));
+    Tcl_SetObjResult(callPtr->interp,
+                     Tcl_NewIntObj(Ns_DbGetRowCount(callPtr->handle)));
     return TCL_OK;
 }
 
 static int
-FileCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
+FileCmd(const Call *callPtr)
 {
-    return Done(interp, handle,
-                Ns_DbInterpretSqlFile(handle, Tcl_GetString(objv[3])), objv);
+    return Done(callPtr,
+                Ns_DbInterpretSqlFile(callPtr->handle,
+                                      Tcl_GetString(callPtr->objv[3])));
 }
 
 /*
  * Finish a command that has no result.
  */
 static int
-Done(Tcl_Interp *interp, Ns_DbHandle *handle, int status, Tcl_Obj *const *objv)
+Done(const Call *callPtr, int status)
 {
-    return status == NS_OK ? TCL_OK
-                           : DbFail(interp, handle, Tcl_GetString(objv[1]));
+    return status == NS_OK ? TCL_OK : Fail(callPtr);
 }
 
 static int
-Kind(Tcl_Interp *interp, Ns_DbHandle *handle, int kind, Tcl_Obj *const *objv)
+Kind(const Call *callPtr, int kind)
 {
     if (kind != NS_DML && kind != NS_ROWS) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+        return Fail(callPtr);
     }
-    return Text(interp, kind == NS_DML ? "NS_DML" : "NS_ROWS");
+    return Text(callPtr, kind == NS_DML ? "NS_DML" : "NS_ROWS");
 }
 
 /* ---- What a handle is ---- */
 
 static int
-ConnectedCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-             Tcl_Obj *const *objv)
+ConnectedCmd(const Call *callPtr)
 {
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(handle->connected));
+    Tcl_SetObjResult(callPtr->interp,
+                     Tcl_NewBooleanObj(callPtr->handle->connected));
     return TCL_OK;
 }
 
 static int
-DatasourceCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-              Tcl_Obj *const *objv)
+DbTypeCmd(const Call *callPtr)
 {
-    return Text(interp, handle->datasource);
+    return Text(callPtr, Ns_DbDriverDbType(callPtr->handle));
 }
 
 static int
-DbTypeCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+DriverCmd(const Call *callPtr)
 {
-    return Text(interp, Ns_DbDriverDbType(handle));
+    return Text(callPtr, Ns_DbDriverName(callPtr->handle));
 }
 
 static int
-DriverCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+SessionCmd(const Call *callPtr)
 {
-    return Text(interp, Ns_DbDriverName(handle));
-}
-
-static int
-PasswordCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-            Tcl_Obj *const *objv)
-{
-    return Text(interp, handle->password);
-}
-
-static int
-PoolNameCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-            Tcl_Obj *const *objv)
-{
-    return Text(interp, handle->poolname);
-}
-
-static int
-UserCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
-{
-    return Text(interp, handle->user);
-}
-
-static int
-SessionCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
-{
-    Ns_TclPrintfResult(interp, "sid%" PRIu64, DbHandleOf(handle)->session);
+    Ns_TclPrintfResult(callPtr->interp, "sid%" PRIu64,
+                       DbHandleOf(callPtr->handle)->session);
     return TCL_OK;
 }
 
 static int
-InfoCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
+InfoCmd(const Call *callPtr)
 {
-    const char *type = Ns_DbDriverDbType(handle);
-    Tcl_Obj    *dictObj = Ns_DbDriverVersionInfo(handle);
+    const char *type = Ns_DbDriverDbType(callPtr->handle);
+    Tcl_Obj    *dictObj = Ns_DbDriverVersionInfo(callPtr->handle);
 
     if (dictObj == NULL) {
         dictObj = Tcl_NewDictObj();
@@ -559,8 +531,8 @@ InfoCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
     Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("type", -1),
                    Tcl_NewStringObj(type == NULL ? "" : type, -1));
     Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("pool", -1),
-                   Tcl_NewStringObj(handle->poolname, -1));
-    Tcl_SetObjResult(interp, dictObj);
+                   Tcl_NewStringObj(callPtr->handle->poolname, -1));
+    Tcl_SetObjResult(callPtr->interp, dictObj);
     return TCL_OK;
 }
 
@@ -568,34 +540,46 @@ InfoCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc, Tcl_Obj *const *objv)
  * NULL becomes the empty string.
  */
 static int
-Text(Tcl_Interp *interp, const char *text)
+Text(const Call *callPtr, const char *text)
 {
-    Tcl_SetObjResult(interp, Tcl_NewStringObj(text == NULL ? "" : text, -1));
+    Tcl_SetObjResult(callPtr->interp,
+                     Tcl_NewStringObj(text == NULL ? "" : text, -1));
     return TCL_OK;
+}
+
+/*
+ * ns_db datasource, password, poolname, user
+ */
+static int
+MemberCmd(const Call *callPtr)
+{
+    const void *memberPtr = (const char *) callPtr->handle
+        + callPtr->subcmdPtr->offset;
+
+    return Text(callPtr, *(const char *const *) memberPtr);
 }
 
 /* ---- Exceptions ---- */
 
 static int
-ExceptionCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-             Tcl_Obj *const *objv)
+ExceptionCmd(const Call *callPtr)
 {
-    Tcl_AppendElement(interp, handle->cExceptionCode);
-    Tcl_AppendElement(interp, handle->dsExceptionMsg.string);
+    Tcl_AppendElement(callPtr->interp, callPtr->handle->cExceptionCode);
+    Tcl_AppendElement(callPtr->interp, callPtr->handle->dsExceptionMsg.string);
     return TCL_OK;
 }
 
 static int
-SetExceptionCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-                Tcl_Obj *const *objv)
+SetExceptionCmd(const Call *callPtr)
 {
-    const char *code = Tcl_GetString(objv[3]);
+    const char *code = Tcl_GetString(callPtr->objv[3]);
 
     if (strlen(code) > 5) {
-        Ns_TclPrintfResult(interp, "code \"%s\" more than 5 characters", code);
+        Ns_TclPrintfResult(callPtr->interp,
+                           "code \"%s\" more than 5 characters", code);
         return TCL_ERROR;
     }
-    Ns_DbSetException(handle, code, Tcl_GetString(objv[4]));
+    Ns_DbSetException(callPtr->handle, code, Tcl_GetString(callPtr->objv[4]));
     return TCL_OK;
 }
 
@@ -603,78 +587,75 @@ SetExceptionCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
  * Deprecated: it changes the severity for the whole process.
  */
 static int
-VerboseCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
+VerboseCmd(const Call *callPtr)
 {
     int isVerbose;
 
-    Ns_LogDeprecated(objv, 2, "ns_logctl debug(sql) ...", NULL);
-    if (objc > 3) {
-        if (Tcl_GetBooleanFromObj(interp, objv[3], &isVerbose) != TCL_OK) {
+    Ns_LogDeprecated(callPtr->objv, 2, "ns_logctl debug(sql) ...", NULL);
+    if (callPtr->objc > 3) {
+        if (Tcl_GetBooleanFromObj(callPtr->interp, callPtr->objv[3], &isVerbose)
+            != TCL_OK) {
             return TCL_ERROR;
         }
-        handle->verbose = isVerbose != 0;
+        callPtr->handle->verbose = isVerbose != 0;
         (void) Ns_LogSeveritySetEnabled(Ns_LogSqlDebug, isVerbose != 0);
     }
-    Tcl_SetObjResult(interp, Tcl_NewBooleanObj(handle->verbose));
+    Tcl_SetObjResult(callPtr->interp,
+                     Tcl_NewBooleanObj(callPtr->handle->verbose));
     return TCL_OK;
 }
 
 /* ---- Stored procedures ---- */
 
 static int
-SpStartCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-           Tcl_Obj *const *objv)
+SpStartCmd(const Call *callPtr)
 {
-    if (Ns_DbSpStart(handle, Tcl_GetString(objv[3])) != NS_OK) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+    if (Ns_DbSpStart(callPtr->handle, Tcl_GetString(callPtr->objv[3]))
+        != NS_OK) {
+        return Fail(callPtr);
     }
-    return Text(interp, "0");
+    return Text(callPtr, "0");
 }
 
 static int
-SpSetParamCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-              Tcl_Obj *const *objv)
+SpSetParamCmd(const Call *callPtr)
 {
-    const char *direction = Tcl_GetString(objv[5]);
+    const char *direction = Tcl_GetString(callPtr->objv[5]);
 
     if (!STREQ(direction, "in") && !STREQ(direction, "out")) {
-        Ns_TclPrintfResult(interp,
+        Ns_TclPrintfResult(callPtr->interp,
                            "direction of setparam must be \"in\" or \"out\"");
         return TCL_ERROR;
     }
-    if (Ns_DbSpSetParam(handle, Tcl_GetString(objv[3]), Tcl_GetString(objv[4]),
-                        direction, Tcl_GetString(objv[6]))
+    if (Ns_DbSpSetParam(callPtr->handle, Tcl_GetString(callPtr->objv[3]),
+                        Tcl_GetString(callPtr->objv[4]), direction,
+                        Tcl_GetString(callPtr->objv[6]))
         != NS_OK) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+        return Fail(callPtr);
     }
-    return Text(interp, "1");
+    return Text(callPtr, "1");
 }
 
 static int
-SpExecCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-          Tcl_Obj *const *objv)
+SpExecCmd(const Call *callPtr)
 {
-    return Kind(interp, handle, Ns_DbSpExec(handle), objv);
+    return Kind(callPtr, Ns_DbSpExec(callPtr->handle));
 }
 
 static int
-SpReturnCodeCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-                Tcl_Obj *const *objv)
+SpReturnCodeCmd(const Call *callPtr)
 {
     char buffer[32] = "";
 
-    if (Ns_DbSpReturnCode(handle, buffer, (int) sizeof(buffer)) != NS_OK) {
-        return DbFail(interp, handle, Tcl_GetString(objv[1]));
+    if (Ns_DbSpReturnCode(callPtr->handle, buffer, (int) sizeof(buffer))
+        != NS_OK) {
+        return Fail(callPtr);
     }
-    return Text(interp, buffer);
+    return Text(callPtr, buffer);
 }
 
 static int
-SpGetParamsCmd(Tcl_Interp *interp, Ns_DbHandle *handle, int objc,
-               Tcl_Obj *const *objv)
+SpGetParamsCmd(const Call *callPtr)
 {
-    return Ns_DbSpGetParams(handle) == NULL
-        ? DbFail(interp, handle, Tcl_GetString(objv[1]))
-        : DbInterpEnterRow(interp, DbHandleOf(handle));
+    return Row(callPtr, Ns_DbSpGetParams(callPtr->handle));
 }
