@@ -20,6 +20,7 @@
 #include "nsfile.h"
 #include "nssockaddr.h"
 #include "nssocket.h"
+#include "nstls.h"
 #include "nsdriver.h"
 #include "nshttp.h"
 #include "nsconn.h"

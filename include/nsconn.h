@@ -328,4 +328,41 @@ NS_EXTERN char *Ns_SlsGetKeyed(Ns_Sock *sock, const char *key);
 NS_EXTERN char *Ns_SlsAppendKeyed(Ns_DString *dsPtr, Ns_Sock *sock);
 NS_EXTERN void  Ns_SlsUnsetKeyed(Ns_Sock *sock, const char *key);
 
+/*
+ * The address of the client: of its socket, which may be a proxy's; as it is
+ * said by proxies that are believed, "" if none says so; and the one that
+ * counts, as Ns_ConnPeer.
+ */
+NS_EXTERN const char *Ns_ConnPeerAddr(const Ns_Conn *conn);
+NS_EXTERN const char *Ns_ConnForwardedPeerAddr(const Ns_Conn *conn);
+NS_EXTERN const char *Ns_ConnConfiguredPeerAddr(const Ns_Conn *conn);
+
+/*
+ * Address and port at which the connection came in; "" and 0 when it is closed.
+ */
+NS_EXTERN const char    *Ns_ConnCurrentAddr(const Ns_Conn *conn);
+NS_EXTERN unsigned short Ns_ConnCurrentPort(const Ns_Conn *conn);
+
+/*
+ * Append what the request line has as its target, as the client sent it, with
+ * the query; nothing for a driver that does not parse.  dsPtr's value.
+ */
+NS_EXTERN const char *Ns_ConnTarget(const Ns_Conn *conn, Ns_DString *dsPtr);
+
+/*
+ * Whether nothing more can be sent: the reply is finished, or the socket is
+ * somebody else's.
+ */
+NS_EXTERN bool Ns_ConnIsClosed(const Ns_Conn *conn);
+
+/*
+ * The server of a request; the one of that name, NULL if there is none; its
+ * name.
+ */
+typedef struct Ns_Server Ns_Server;
+
+NS_EXTERN Ns_Server  *Ns_ConnServPtr(const Ns_Conn *conn);
+NS_EXTERN Ns_Server  *Ns_GetServer(const char *server);
+NS_EXTERN const char *Ns_ServerName(const Ns_Server *server);
+
 #endif

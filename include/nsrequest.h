@@ -239,4 +239,42 @@ NS_EXTERN int Ns_FetchPage(Ns_DString *dsPtr, const char *url,
  */
 NS_EXTERN int Ns_FetchURL(Ns_DString *dsPtr, const char *url, Ns_Set *headers);
 
+/*
+ * ---------------------------------------------------- Context constraints
+ *
+ * What a request must be like for a registration to count: a list of header
+ * fields and globs for their values, and of x-ns-ip and an address or network
+ * of the client.  Parse: *specPtr is NULL for an empty list, which always
+ * holds; NS_ERROR, with a message in interp (may be NULL): not such a list.
+ * Free accepts NULL.
+ */
+typedef struct Ns_UrlSpaceContextSpec Ns_UrlSpaceContextSpec;
+typedef void                          Ns_FreeProc(void *data);
+
+NS_EXTERN Ns_ReturnCode
+               Ns_UrlSpaceContextSpecParse(Tcl_Interp *interp, const char *list,
+                                           Ns_UrlSpaceContextSpec **specPtr);
+NS_EXTERN void Ns_UrlSpaceContextSpecFree(Ns_UrlSpaceContextSpec *spec);
+
+/*
+ * As Ns_UrlSpecificSet, Ns_RegisterRequest and Ns_RegisterFilter, for requests
+ * for which the constraints hold (NULL: all), which become the registration's
+ * in any case.  Of several matches at a place, the one with more constraints
+ * wins.  NS_ERROR, with a message in interp (may be NULL), or NULL: no such
+ * server; freeProc has been called then.
+ */
+NS_EXTERN Ns_ReturnCode
+Ns_UrlSpecificSet2(Tcl_Interp *interp, const char *server, const char *method,
+                   const char *url, int id, void *data, unsigned int flags,
+                   Ns_FreeProc *freeProc, Ns_UrlSpaceContextSpec *spec);
+NS_EXTERN Ns_ReturnCode
+Ns_RegisterRequest2(Tcl_Interp *interp, const char *server, const char *method,
+                    const char *url, Ns_OpProc *proc, Ns_Callback *freeProc,
+                    void *arg, unsigned int flags,
+                    Ns_UrlSpaceContextSpec *spec);
+NS_EXTERN void *Ns_RegisterFilter2(const char *server, const char *method,
+                                   const char *url, Ns_FilterProc *proc,
+                                   int when, void *arg, bool isFirst,
+                                   Ns_UrlSpaceContextSpec *spec);
+
 #endif

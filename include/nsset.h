@@ -43,16 +43,16 @@ NS_EXTERN int Ns_SetPut(Ns_Set *setPtr, const char *key, const char *value);
 NS_EXTERN int Ns_SetPutSz(Ns_Set *setPtr, const char *key, const char *value,
                           int length);
 #else
-#define Ns_SetPutSz Ns_SetPutSz2
+#define Ns_SetPutSz Ns_SetPutSz_33
 #endif
 
 /*
  * The later form: both lengths in bytes, negative for all up to the null byte,
  * 0 for an empty string.
  */
-NS_EXTERN size_t Ns_SetPutSz2(Ns_Set *setPtr, const char *key,
-                              TCL_SIZE_T keyLength, const char *value,
-                              TCL_SIZE_T valueLength);
+NS_EXTERN size_t Ns_SetPutSz_33(Ns_Set *setPtr, const char *key,
+                                TCL_SIZE_T keyLength, const char *value,
+                                TCL_SIZE_T valueLength);
 
 /*
  * Give the first field with the key another value, which may be its own, or

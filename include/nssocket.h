@@ -15,6 +15,8 @@
 #define ns_sockclose    close
 #define ns_sockioctl    ioctl
 #define ns_sockerrno    errno
+#define ns_send         send
+#define ns_recv         recv
 #define ns_sockstrerror strerror
 #define ns_sockdup      dup
 #define ns_socknbclose  close
@@ -66,6 +68,13 @@ NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *host, int port,
                                     const char *localHost, int localPort);
 
 /*
+ * Connect to a Unix-domain socket; type is SOCK_STREAM (also with 0) or another
+ * type.  *statusPtr (may be NULL) is NS_OK, or NS_ERROR.
+ */
+NS_EXTERN NS_SOCKET Ns_SockConnectUnix(const char *path, int type,
+                                       Ns_ReturnCode *statusPtr);
+
+/*
  * Begin to connect; non-blocking.  Writable when connected or failed.  Of a
  * name with several addresses, all but the last are waited for, 250 ms each.
  */
@@ -105,6 +114,22 @@ NS_EXTERN int     Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
                                   Ns_Time *timeoutPtr, int flags);
 NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
                                   Ns_Time *timeoutPtr, int flags);
+
+/*
+ * Send without waiting: the bytes, which may be a part, 0 when the socket takes
+ * none now, -1 when it has failed; *errnoPtr (may be NULL) is the reason then,
+ * else 0.
+ */
+NS_EXTERN ssize_t Ns_SockSendBufsEx(NS_SOCKET sock, const struct iovec *vecs,
+                                    int nVecs, unsigned int flags,
+                                    unsigned long *errnoPtr);
+
+/*
+ * Why sending to a client has failed, of a socket that the server has given
+ * out; 0: it has not.  A driver may set it where errno does not say it.
+ */
+NS_EXTERN unsigned long Ns_SockGetSendErrno(const Ns_Sock *sock);
+NS_EXTERN void          Ns_SockSetSendErrno(Ns_Sock *sock, unsigned long error);
 
 NS_EXTERN int Ns_SockSetNonBlocking(NS_SOCKET sock);
 NS_EXTERN int Ns_SockSetBlocking(NS_SOCKET sock);

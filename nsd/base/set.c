@@ -139,8 +139,8 @@ NsSetPutBorrowed(Ns_Set *setPtr, const char *name, const char *value)
 }
 
 size_t
-Ns_SetPutSz2(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
-             const char *value, TCL_SIZE_T valueLength)
+Ns_SetPutSz_33(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength,
+               const char *value, TCL_SIZE_T valueLength)
 {
     Set *sPtr = SetOf(setPtr);
 
@@ -195,7 +195,7 @@ Update(Ns_Set *setPtr, const char *key, TCL_SIZE_T keyLength, const char *value,
         Ns_DStringFree(&ds);
     }
     if (index < 0) {
-        return Ns_SetPutSz2(setPtr, key, keyLength, value, valueLength);
+        return Ns_SetPutSz_33(setPtr, key, keyLength, value, valueLength);
     }
     Ns_SetPutValueSz(setPtr, index, value, valueLength);
     return (size_t) index;

@@ -188,8 +188,8 @@ PutField(Ns_Set *fields, const char *text, const char *end)
     name = ns_strncopy(text, (int) (colon - text));
     value = NsSkipSpaceTo(colon + 1, end);
     end = NsTrimEnd(value, end);
-    (void) Ns_SetPutSz2(fields, Ns_StrToLower(name), -1, value,
-                        (TCL_SIZE_T) (end - value));
+    (void) Ns_SetPutSz_33(fields, Ns_StrToLower(name), -1, value,
+                          (TCL_SIZE_T) (end - value));
     ns_free(name);
     return NULL;
 }

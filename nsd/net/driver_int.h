@@ -53,13 +53,14 @@ struct NsSock {
                                * looks when the wheel comes round. */
 
     /* The owner. */
-    NsSockMode mode;
-    bool       isBroken;  /* Sending failed. */
-    bool       isShut;    /* The driver's closeProc has run. */
-    bool       sawHangup; /* The client sends no more. */
-    bool       isTaken;   /* The descriptor lives on elsewhere. */
-    bool       isLong;    /* Closing may take longer: a body was
-                           * left unread. */
+    NsSockMode    mode;
+    unsigned long sendErrno; /* Why sending failed, if it is known. */
+    bool          isBroken;  /* Sending failed. */
+    bool          isShut;    /* The driver's closeProc has run. */
+    bool          sawHangup; /* The client sends no more. */
+    bool          isTaken;   /* The descriptor lives on elsewhere. */
+    bool          isLong;    /* Closing may take longer: a body was
+                              * left unread. */
     int16_t      corkDepth;
     NsMessage   *messagePtr; /* Being received, or NULL. */
     NsWriterJob *jobPtr;     /* Queued output of this request. */

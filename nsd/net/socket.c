@@ -11,6 +11,7 @@
 #include "base/clock.h"
 
 #include <netinet/tcp.h>
+#include <sys/un.h>
 
 #define FOREVER INT64_MAX
 
@@ -33,6 +34,30 @@ Ns_SockConnect2(const char *host, int port, const char *localHost,
 {
     return Blocking(Connect(&(NsConnectSpec){host, port, localHost, localPort},
                             FOREVER, false));
+}
+
+NS_SOCKET
+Ns_SockConnectUnix(const char *path, int type, Ns_ReturnCode *statusPtr)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t             length = strlen(path);
+    NS_SOCKET          sock = NS_INVALID_SOCKET;
+
+    if (length >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+    } else {
+        memcpy(address.sun_path, path, length + 1);
+        sock = socket(AF_UNIX, (type == 0 ? SOCK_STREAM : type) | SOCK_CLOEXEC,
+                      0);
+    }
+    if (sock != NS_INVALID_SOCKET
+        && connect(sock, (struct sockaddr *) &address, sizeof(address)) != 0) {
+        sock = NsSockCloseAfter(sock);
+    }
+    if (statusPtr != NULL) {
+        *statusPtr = sock == NS_INVALID_SOCKET ? NS_ERROR : NS_OK;
+    }
+    return sock;
 }
 
 NS_SOCKET
@@ -195,6 +220,27 @@ Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
         if (Ns_SockTimedWait(sock->sock, NS_SOCK_WRITE, timeoutPtr) == NS_OK) {
             n = SendBufs(sock->sock, vecs, nVecs, flags);
         }
+    }
+    return n;
+}
+
+ssize_t
+Ns_SockSendBufsEx(NS_SOCKET sock, const struct iovec *vecs, int nVecs,
+                  unsigned int flags, unsigned long *errnoPtr)
+{
+    unsigned long error = 0;
+    ssize_t       n;
+
+    do {
+        n = SendBufs(sock, (struct iovec *) vecs, nVecs, (int) flags);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        n = 0;
+    } else if (n < 0) {
+        error = (unsigned long) errno;
+    }
+    if (errnoPtr != NULL) {
+        *errnoPtr = error;
     }
     return n;
 }

@@ -9,7 +9,9 @@
 #include "net/output.h"
 #include "net/sockstate.h"
 #include "base/assert.h"
+#include "nssocket.h"
 
+static ssize_t SendVecs(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs);
 static ssize_t SendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr);
 
 void
@@ -84,6 +86,29 @@ NsSockBeginClose(NsSock *sockPtr)
 
 ssize_t
 NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
+{
+    ssize_t n = SendVecs(sockPtr, vecs, nVecs);
+
+    if (unlikely(n < 0) && sockPtr->sendErrno == 0) {
+        sockPtr->sendErrno = (unsigned long) errno;
+    }
+    return n;
+}
+
+unsigned long
+Ns_SockGetSendErrno(const Ns_Sock *sock)
+{
+    return ((const NsSock *) (const void *) sock)->sendErrno;
+}
+
+void
+Ns_SockSetSendErrno(Ns_Sock *sock, unsigned long error)
+{
+    ((NsSock *) (void *) sock)->sendErrno = error;
+}
+
+static ssize_t
+SendVecs(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 {
     const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
     Ns_Time                  noWait = {0, 0};

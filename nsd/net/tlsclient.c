@@ -25,20 +25,13 @@ struct NsTlsClient {
     int                   nExceptions;
 };
 
-static SSL_CTX    *CreateContext(const NsTlsClientSpec *specPtr,
-                                 Ns_DString            *errorPtr);
-static const char *SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr);
-static const char *SetCertificate(SSL_CTX *ctx, const char *file,
-                                  const char *keyFile);
 static pem_password_cb RefusePassword;
 static bool            Start(NsTlsClient *tlsPtr, SSL *ssl, NS_SOCKET sock);
-static bool            SetPeer(SSL *ssl, const char *host, bool isNameless);
 static int             Verify(int isValid, X509_STORE_CTX *storePtr);
 static bool            IsAccepted(const NsTlsClient *tlsPtr, int error);
 static unsigned        FlagOf(int error);
 static bool            PeerOf(NS_SOCKET sock, NsIpAddress *addressPtr);
 static NsTlsStatus     StatusOf(NsTlsClient *tlsPtr, int result);
-static const char     *LibraryReason(void);
 
 NsTlsClient *
 NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
@@ -48,7 +41,7 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
     NsTlsClient *tlsPtr;
 
     ERR_clear_error();
-    ctx = CreateContext(specPtr, errorPtr);
+    ctx = NsTlsClientContext(specPtr, errorPtr);
     if (ctx == NULL) {
         return NULL;
     }
@@ -60,7 +53,7 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
     tlsPtr->exceptions = specPtr->exceptions;
     tlsPtr->nExceptions = specPtr->nExceptions;
     if (ssl == NULL || !Start(tlsPtr, ssl, specPtr->sock)) {
-        Ns_DStringVarAppend(errorPtr, LibraryReason(), NULL);
+        Ns_DStringVarAppend(errorPtr, NsTlsLibraryReason(), NULL);
         SSL_free(ssl);
         ns_free(tlsPtr->host);
         ns_free(tlsPtr);
@@ -72,7 +65,7 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
 static bool
 Start(NsTlsClient *tlsPtr, SSL *ssl, NS_SOCKET sock)
 {
-    if (!SetPeer(ssl, tlsPtr->host, tlsPtr->isNameless)
+    if (!NsTlsSetPeer(ssl, tlsPtr->host, tlsPtr->isNameless)
         || SSL_set_fd(ssl, sock) != 1) {
         return false;
     }
@@ -104,14 +97,14 @@ NsTlsClientRestart(NsTlsClient *tlsPtr, NS_SOCKET sock)
     ERR_clear_error();
 }
 
-static SSL_CTX *
-CreateContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
+SSL_CTX *
+NsTlsClientContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
 {
     SSL_CTX    *ctx = SSL_CTX_new(TLS_client_method());
     const char *badFile = NULL;
 
     if (ctx == NULL) {
-        Ns_DStringVarAppend(errorPtr, LibraryReason(), NULL);
+        Ns_DStringVarAppend(errorPtr, NsTlsLibraryReason(), NULL);
         return NULL;
     }
     (void) SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
@@ -124,15 +117,17 @@ CreateContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
         if (specPtr->maxDepth > 0) {
             SSL_CTX_set_verify_depth(ctx, specPtr->maxDepth);
         }
-        badFile = SetAuthorities(ctx, specPtr);
+        badFile = NsTlsSetAuthorities(ctx, specPtr->caFile, specPtr->caPath);
     }
     if (badFile == NULL && specPtr->certificate != NULL) {
-        badFile = SetCertificate(ctx, specPtr->certificate,
-                                 specPtr->key != NULL ? specPtr->key
-                                                      : specPtr->certificate);
+        badFile = NsTlsSetCertificate(ctx, specPtr->certificate,
+                                      specPtr->key != NULL
+                                          ? specPtr->key
+                                          : specPtr->certificate);
     }
     if (badFile != NULL) {
-        Ns_DStringVarAppend(errorPtr, badFile, ": ", LibraryReason(), NULL);
+        Ns_DStringVarAppend(errorPtr, badFile, ": ", NsTlsLibraryReason(),
+                            NULL);
         SSL_CTX_free(ctx);
         return NULL;
     }
@@ -143,26 +138,24 @@ CreateContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
  * NULL, or the file that cannot be used.  A directory is looked into when a
  * certificate is there to be verified, and not before.
  */
-static const char *
-SetAuthorities(SSL_CTX *ctx, const NsTlsClientSpec *specPtr)
+const char *
+NsTlsSetAuthorities(SSL_CTX *ctx, const char *caFile, const char *caPath)
 {
-    if (specPtr->caFile == NULL && specPtr->caPath == NULL) {
+    if (caFile == NULL && caPath == NULL) {
         (void) SSL_CTX_set_default_verify_paths(ctx);
         return NULL;
     }
-    if (specPtr->caFile != NULL
-        && SSL_CTX_load_verify_file(ctx, specPtr->caFile) != 1) {
-        return specPtr->caFile;
+    if (caFile != NULL && SSL_CTX_load_verify_file(ctx, caFile) != 1) {
+        return caFile;
     }
-    if (specPtr->caPath != NULL
-        && SSL_CTX_load_verify_dir(ctx, specPtr->caPath) != 1) {
-        return specPtr->caPath;
+    if (caPath != NULL && SSL_CTX_load_verify_dir(ctx, caPath) != 1) {
+        return caPath;
     }
     return NULL;
 }
 
-static const char *
-SetCertificate(SSL_CTX *ctx, const char *file, const char *keyFile)
+const char *
+NsTlsSetCertificate(SSL_CTX *ctx, const char *file, const char *keyFile)
 {
     SSL_CTX_set_default_passwd_cb(ctx, RefusePassword);
     if (SSL_CTX_use_certificate_chain_file(ctx, file) != 1) {
@@ -186,8 +179,8 @@ RefusePassword(char *buffer, int size, int isForWriting, void *arg)
  * Whom to ask for, and who must answer.  RFC 6066, section 3: an address is not
  * asked for.
  */
-static bool
-SetPeer(SSL *ssl, const char *host, bool isNameless)
+bool
+NsTlsSetPeer(SSL *ssl, const char *host, bool isNameless)
 {
     unsigned char      address[sizeof(struct in6_addr)];
     X509_VERIFY_PARAM *paramPtr = SSL_get0_param(ssl);
@@ -324,8 +317,6 @@ NsTlsClientReceive(NsTlsClient *tlsPtr, char *buffer, int size, int *nReadPtr)
 static NsTlsStatus
 StatusOf(NsTlsClient *tlsPtr, int result)
 {
-    long verified;
-
     switch (SSL_get_error(tlsPtr->ssl, result)) {
     case SSL_ERROR_NONE:
         return NS_TLS_OK;
@@ -347,21 +338,31 @@ StatusOf(NsTlsClient *tlsPtr, int result)
             tlsPtr->reason = "connection closed";
             return NS_TLS_FAILED;
         }
-        /* The finding of the verification says more than that it failed. */
-        verified = SSL_get_verify_result(tlsPtr->ssl);
-        tlsPtr->reason = SSL_get_verify_mode(tlsPtr->ssl) != SSL_VERIFY_NONE
-                && verified != X509_V_OK
-            ? X509_verify_cert_error_string(verified)
-            : LibraryReason();
+        tlsPtr->reason = NsTlsHandshakeReason(tlsPtr->ssl);
         return NS_TLS_FAILED;
     }
 }
 
 /*
+ * The finding of the verification says more than that it failed.
+ */
+const char *
+NsTlsHandshakeReason(const SSL *ssl)
+{
+    long verified = SSL_get_verify_result(ssl);
+
+    if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE || verified == X509_V_OK) {
+        return NsTlsLibraryReason();
+    }
+    ERR_clear_error();
+    return X509_verify_cert_error_string(verified);
+}
+
+/*
  * Of the first error, which is the cause of the others.
  */
-static const char *
-LibraryReason(void)
+const char *
+NsTlsLibraryReason(void)
 {
     unsigned long code = ERR_peek_error();
     const char   *reason = ERR_SYSTEM_ERROR(code)

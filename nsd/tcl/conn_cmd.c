@@ -192,8 +192,6 @@ ConnPeerAddr(NsConnCall *callPtr)
 {
     static const char *const sources[] = {
         "configured", "direct", "forwarded", NULL};
-    NsMessage  *messagePtr = callPtr->connPtr->messagePtr;
-    char        buffer[NS_FORWARDED_BYTES];
     const char *address = Ns_ConnPeer(callPtr->conn);
     int         source = 0;
 
@@ -210,13 +208,9 @@ ConnPeerAddr(NsConnCall *callPtr)
         }
     }
     if (source == 1) {
-        address = messagePtr->peer;
+        address = Ns_ConnPeerAddr(callPtr->conn);
     } else if (source == 2) {
-        address = NsProxiesForwarded(&messagePtr->head, messagePtr->peer,
-                                     buffer);
-        if (address != buffer) {
-            address = ""; /* No trusted proxy says so. */
-        }
+        address = Ns_ConnForwardedPeerAddr(callPtr->conn);
     }
     return NsConnReturnString(callPtr, address);
 }

@@ -18,9 +18,8 @@
 static Tcl_Obj    *TargetObj(const NsConnCall *callPtr);
 static const char *GetAuthority(const NsConnCall *callPtr, size_t *lengthPtr,
                                 int *portPtr);
-static int GetOwnAddress(const NsConnCall *callPtr, char *address, size_t size);
-static void PutText(Tcl_Obj *dictObj, const char *key, const char *text,
-                    size_t length);
+static void        PutText(Tcl_Obj *dictObj, const char *key, const char *text,
+                           size_t length);
 static void PutParameter(Tcl_Obj *dictObj, const char *type, const char *name);
 static void PutSignal(Tcl_Obj *dictObj, const char *key,
                       const NsHttpHead *headPtr, const char *field);
@@ -99,13 +98,12 @@ NsConnOptionHost(NsConnCall *callPtr)
 int
 NsConnOptionPort(NsConnCall *callPtr)
 {
-    char   address[INET6_ADDRSTRLEN];
     size_t length;
     int    port;
 
     (void) GetAuthority(callPtr, &length, &port);
     if (port == 0) {
-        port = GetOwnAddress(callPtr, address, sizeof(address));
+        port = Ns_ConnCurrentPort(callPtr->conn);
     }
     return NsConnReturnInt(callPtr, port);
 }
@@ -153,54 +151,13 @@ GetAuthority(const NsConnCall *callPtr, size_t *lengthPtr, int *portPtr)
 int
 NsConnOptionCurrentAddr(NsConnCall *callPtr)
 {
-    char address[INET6_ADDRSTRLEN];
-
-    (void) GetOwnAddress(callPtr, address, sizeof(address));
-    return NsConnReturnString(callPtr, address);
+    return NsConnReturnString(callPtr, Ns_ConnCurrentAddr(callPtr->conn));
 }
 
 int
 NsConnOptionCurrentPort(NsConnCall *callPtr)
 {
-    char address[INET6_ADDRSTRLEN];
-
-    return NsConnReturnInt(callPtr,
-                           GetOwnAddress(callPtr, address, sizeof(address)));
-}
-
-/*
- * The address and port at which the connection came in; "" and 0 when the
- * socket is gone.
- */
-static int
-GetOwnAddress(const NsConnCall *callPtr, char *address, size_t size)
-{
-    struct sockaddr_storage space;
-    struct sockaddr_in     *inPtr = (struct sockaddr_in *) (void *) &space;
-    struct sockaddr_in6    *in6Ptr = (struct sockaddr_in6 *) (void *) &space;
-    socklen_t               length = sizeof(space);
-
-    *address = '\0';
-    if (getsockname(Ns_ConnSock(callPtr->conn), (struct sockaddr *) &space,
-                    &length)
-        != 0) {
-        return 0;
-    }
-    if (space.ss_family == AF_INET) {
-        (void) inet_ntop(AF_INET, &inPtr->sin_addr, address, (socklen_t) size);
-        return ntohs(inPtr->sin_port);
-    }
-    if (space.ss_family != AF_INET6) {
-        return 0;
-    }
-    if (IN6_IS_ADDR_V4MAPPED(&in6Ptr->sin6_addr)) {
-        (void) inet_ntop(AF_INET, in6Ptr->sin6_addr.s6_addr + 12, address,
-                         (socklen_t) size);
-    } else {
-        (void) inet_ntop(AF_INET6, &in6Ptr->sin6_addr, address,
-                         (socklen_t) size);
-    }
-    return ntohs(in6Ptr->sin6_port);
+    return NsConnReturnInt(callPtr, Ns_ConnCurrentPort(callPtr->conn));
 }
 
 /* ---- What the header says. ---- */
@@ -334,16 +291,14 @@ int
 NsConnOptionDetails(NsConnCall *callPtr)
 {
     NsSock    *sockPtr = callPtr->connPtr->sockPtr;
-    char       address[INET6_ADDRSTRLEN];
-    int        port = GetOwnAddress(callPtr, address, sizeof(address));
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "proxied %d currentaddr",
                      !STREQ(Ns_ConnPeer(callPtr->conn),
                             callPtr->connPtr->messagePtr->peer));
-    Ns_DStringAppendElement(&ds, address);
-    Ns_DStringPrintf(&ds, " currentport %d", port);
+    Ns_DStringAppendElement(&ds, Ns_ConnCurrentAddr(callPtr->conn));
+    Ns_DStringPrintf(&ds, " currentport %d", Ns_ConnCurrentPort(callPtr->conn));
     AppendPeer(callPtr, &ds);
     AppendFlags(callPtr->conn->flags, &ds);
     if (sockPtr != NULL) {

@@ -85,10 +85,10 @@ lengths_are_bytes_all_or_none(void **state)
 {
     Ns_Set *setPtr = *state;
 
-    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", 3, "values", 5), 0);
-    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", -1, "values", -1), 1);
-    assert_int_equal(Ns_SetPutSz2(setPtr, "keys", 0, "values", 0), 2);
-    assert_int_equal(Ns_SetPutSz2(setPtr, NULL, 4, NULL, 4), 3);
+    assert_int_equal(Ns_SetPutSz_33(setPtr, "keys", 3, "values", 5), 0);
+    assert_int_equal(Ns_SetPutSz_33(setPtr, "keys", -1, "values", -1), 1);
+    assert_int_equal(Ns_SetPutSz_33(setPtr, "keys", 0, "values", 0), 2);
+    assert_int_equal(Ns_SetPutSz_33(setPtr, NULL, 4, NULL, 4), 3);
     assert_string_equal(Text(setPtr), "key=value keys=values = NULL=NULL");
     assert_int_equal(Ns_SetUpdateSz(setPtr, "keys", 3, "new", 2), 0);
     assert_int_equal(Ns_SetUpdateSz(setPtr, "KEYS", 4, "upper", -1), 4);
