@@ -134,6 +134,16 @@ NS_EXTERN int Ns_InfoStarted(void);
 NS_EXTERN int Ns_InfoServersStarted(void);
 
 /*
+ * As Ns_CondTimedWait, for what other requests give back.  The number changes,
+ * under the lock, whenever one of those who wait has got it.  NS_ERROR: the
+ * server stops, and the number has stayed for a second: nobody gives anything
+ * back any more.
+ */
+NS_EXTERN int Ns_ShutdownCondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,
+                                  const Ns_Time *timePtr,
+                                  const int64_t *nGotPtr);
+
+/*
  * The version and the type of release (NS_FINAL_RELEASE ...); each may be NULL.
  */
 NS_EXTERN void Ns_GetVersion(int *majorPtr, int *minorPtr, int *patchPtr,

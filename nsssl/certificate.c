@@ -21,8 +21,7 @@ static void AppendSerial(Ns_DString *dsPtr, X509 *x509);
 static void AppendFingerprint(Ns_DString *dsPtr, const X509 *x509);
 static void AppendPem(Ns_DString *dsPtr, X509 *x509);
 static void AppendNames(Ns_DString *dsPtr, X509 *x509);
-static void AppendAlternative(Ns_DString         *dsPtr,
-                              const GENERAL_NAME *namePtr);
+static void AppendAlternative(Ns_DString *dsPtr, const GENERAL_NAME *namePtr);
 static void AppendBio(Ns_DString *dsPtr, const char *key, BIO *bio);
 
 void

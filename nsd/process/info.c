@@ -261,6 +261,29 @@ Ns_InfoShutdownPending(void)
     return NsInfoLife() == NS_LIFE_STOPPING ? NS_TRUE : NS_FALSE;
 }
 
+/*
+ * What is waited for may never come, so look at the server each second.
+ */
+int
+Ns_ShutdownCondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,
+                    const Ns_Time *timePtr, const int64_t *nGotPtr)
+{
+    bool    isStopping = Ns_InfoShutdownPending();
+    int64_t nGot = *nGotPtr;
+    Ns_Time second, until;
+
+    Ns_GetTime(&second);
+    Ns_IncrTime(&second, 1, 0);
+    until = timePtr != NULL ? *timePtr : second;
+    if (timePtr != NULL && Ns_DiffTime(&until, &second, NULL) <= 0) {
+        return Ns_CondTimedWait(condPtr, mutexPtr, &until);
+    }
+    if (Ns_CondTimedWait(condPtr, mutexPtr, &second) == NS_OK) {
+        return NS_OK;
+    }
+    return isStopping && *nGotPtr == nGot ? NS_ERROR : NS_OK;
+}
+
 int
 Ns_InfoStarted(void)
 {

@@ -58,6 +58,7 @@ struct DbPool {
     Waiter    *firstWaiterPtr;
     Waiter    *lastWaiterPtr;
     int        nConnected;
+    int64_t    nTaken; /* Times that somebody got handles. */
     int64_t    nGets;
     int64_t    waitMicros;
     int64_t    nStatements;
@@ -79,7 +80,7 @@ static const void *Token(void);
 static int         CountOwned(DbPool *poolPtr, const void *owner);
 static int         Take(DbPool *poolPtr, DbHandle **takenPtrs, int n,
                         const Ns_Time *wait, const void *owner);
-static bool        WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait);
+static int         WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait);
 static void        UnlinkLocked(DbPool *poolPtr, Waiter *waiterPtr);
 static void        WakeLocked(DbPool *poolPtr);
 static int         AvailableLocked(const DbPool *poolPtr);
@@ -311,6 +312,9 @@ DbPoolGet(Ns_DbHandle **handles, const char *pool, int nHandles,
         return NS_ERROR;
     }
     result = Take(poolPtr, (DbHandle **) handles, nHandles, wait, token);
+    if (result == NS_ERROR) {
+        Ns_DStringAppend(reasonPtr, "the server stops, and none is put back");
+    }
     for (int i = 0; result == NS_OK && i < nHandles; i++) {
         if (!Connect(DbHandleOf(handles[i]))) {
             Ns_DStringAppend(reasonPtr, "failed to open database '");
@@ -386,36 +390,38 @@ static int
 Take(DbPool *poolPtr, DbHandle **takenPtrs, int n, const Ns_Time *wait,
      const void *owner)
 {
-    bool isOk;
+    int status;
 
     Ns_MutexLock(&poolPtr->lock);
-    isOk = WaitLocked(poolPtr, n, wait);
-    for (int i = 0; isOk && i < n; i++) {
+    status = WaitLocked(poolPtr, n, wait);
+    for (int i = 0; status == NS_OK && i < n; i++) {
         takenPtrs[i] = TakeOneLocked(poolPtr);
         takenPtrs[i]->owner = owner;
     }
+    poolPtr->nTaken += status == NS_OK;
     WakeLocked(poolPtr);
     CheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->lock);
-    return isOk ? NS_OK : NS_TIMEOUT;
+    return status;
 }
 
 /*
- * Wait for our turn and for n handles.  True: they are available.
+ * Wait for our turn and for n handles.  NS_OK: they are available.  NS_TIMEOUT:
+ * the time is up.  NS_ERROR: the server stops, and nobody puts any back.
  */
-static bool
+static int
 WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait)
 {
     Waiter  self = {.nWanted = n};
     Ns_Time until;
-    bool    isLate = false, isOk;
+    int     status = NS_OK;
 
     if (poolPtr->firstWaiterPtr == NULL && AvailableLocked(poolPtr) >= n) {
-        return true;
+        return NS_OK;
     }
     if (wait != NULL
         && (wait->sec < 0 || (wait->sec == 0 && wait->usec <= 0))) {
-        return false;
+        return NS_TIMEOUT;
     }
     if (wait != NULL) {
         Ns_GetTime(&until);
@@ -429,18 +435,20 @@ WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait)
     }
     poolPtr->lastWaiterPtr = &self;
     for (;;) {
-        isOk = poolPtr->firstWaiterPtr == &self
-            && AvailableLocked(poolPtr) >= n;
-        if (isOk || isLate) {
+        if (poolPtr->firstWaiterPtr == &self && AvailableLocked(poolPtr) >= n) {
+            status = NS_OK;
             break;
         }
-        isLate = Ns_CondTimedWait(&self.cond, &poolPtr->lock,
-                                  wait == NULL ? NULL : &until)
-            != NS_OK;
+        if (status != NS_OK) {
+            break;
+        }
+        status = Ns_ShutdownCondWait(&self.cond, &poolPtr->lock,
+                                     wait == NULL ? NULL : &until,
+                                     &poolPtr->nTaken);
     }
     UnlinkLocked(poolPtr, &self);
     Ns_CondDestroy(&self.cond);
-    return isOk;
+    return status;
 }
 
 static void

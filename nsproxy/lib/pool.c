@@ -17,6 +17,7 @@ static struct {
 } pools;
 
 static void    ReadSettings(Settings *settingsPtr, const char *section);
+static int     WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr);
 static Proxy  *MakeProxyLocked(Pool *poolPtr);
 static void    FreeProxy(Proxy *proxyPtr);
 static void    DetachLocked(Proxy **firstPtrPtr, Proxy *proxyPtr);
@@ -184,8 +185,7 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
         return 0;
     }
     while (poolPtr->isCollecting && status == NS_OK) {
-        status = Ns_CondTimedWait(&poolPtr->changed, &poolPtr->lock,
-                                  hasLimit ? &deadline : NULL);
+        status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL);
     }
     if (!poolPtr->isCollecting) {
         status = NS_OK;
@@ -206,19 +206,26 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
                 SettingsFree(&proxyPtr->settings);
                 SettingsCopy(&proxyPtr->settings, &poolPtr->settings);
                 proxies[nGot++] = proxyPtr;
+                poolPtr->nTaken++;
             } else {
-                status = Ns_CondTimedWait(&poolPtr->changed, &poolPtr->lock,
-                                          hasLimit ? &deadline : NULL);
+                status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL);
             }
         }
         poolPtr->isCollecting = false;
         Ns_CondBroadcast(&poolPtr->changed);
     }
     if (nGot < n) {
-        *errorPtr = PROXY_EGETTIMEOUT;
+        *errorPtr = status == NS_ERROR ? PROXY_ESTOPPING : PROXY_EGETTIMEOUT;
     }
     Ns_MutexUnlock(&poolPtr->lock);
     return nGot;
+}
+
+static int
+WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr)
+{
+    return Ns_ShutdownCondWait(&poolPtr->changed, &poolPtr->lock, deadlinePtr,
+                               &poolPtr->nTaken);
 }
 
 /*

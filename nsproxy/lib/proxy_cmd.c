@@ -23,6 +23,8 @@ static const struct {
     [PROXY_ERANGE] = {"ERange", "insufficient handles"},
     [PROXY_ERECV] = {"ERecv", "result recv failed"},
     [PROXY_ESEND] = {"ESend", "script send failed"},
+    [PROXY_ESTOPPING] = {"EGetTimeout",
+                         "the server stops, and no handle is put back"},
     [PROXY_ENOWAIT] = {"ENoWait", "no wait for script result"},
     [PROXY_EEVALTIMEOUT] = {"EEvalTimeout", "timeout waiting for evaluation"}};
 

@@ -27,6 +27,7 @@ typedef enum {
     PROXY_ERANGE,
     PROXY_ERECV,
     PROXY_ESEND,
+    PROXY_ESTOPPING,
     PROXY_ENOWAIT,
     PROXY_EEVALTIMEOUT,
     PROXY_SCRIPT /* The script's own error is in the interpreter. */
@@ -96,6 +97,7 @@ typedef struct Pool {
     int      nFree;
     int      nUsed;
     int      nMade;
+    int64_t  nTaken; /* Handles that somebody got. */
     bool     isCollecting;
     int64_t  nRequests;
     Ns_Time  runTime;
