@@ -93,8 +93,8 @@ static void GoToBackground(NsMode mode);
 static void FindConfigFile(const NsOptions *optionsPtr);
 static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
                                   char **argv);
-static void EvalConfig(const NsOptions *optionsPtr, const char *text, int argc,
-                       char **argv);
+static void EvalConfig(const NsOptions *optionsPtr, NsConfigText *textPtr,
+                       int argc, char **argv);
 static void GoHome(const NsOptions *optionsPtr);
 static void UseTree(void);
 static void SetStackSize(void);
@@ -262,15 +262,11 @@ RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
 static int
 CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
 {
-    char *text;
-
     FindConfigFile(optionsPtr);
     if (Ns_InfoConfigFile() == NULL) {
         Ns_Fatal("nsmain: no configuration file: use '-t FILE'");
     }
-    text = NsConfigReadFile(Ns_InfoConfigFile());
-    EvalConfig(optionsPtr, text, argc, argv);
-    ns_free(text);
+    EvalConfig(optionsPtr, NsConfigRead(Ns_InfoConfigFile()), argc, argv);
     if (NsConfigCheckPrint(stdout) + NsConfigCheckReferences(stdout) > 0) {
         return NS_STATUS_FAILED;
     }
@@ -330,10 +326,10 @@ static void
 TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
 {
     static NsIdentity identity;
-    char             *text = NULL;
+    NsConfigText     *textPtr = NULL;
 
     if (Ns_InfoConfigFile() != NULL) {
-        text = NsConfigReadFile(Ns_InfoConfigFile());
+        textPtr = NsConfigRead(Ns_InfoConfigFile());
     }
     NsIdentityFind(&identity, optionsPtr->user, optionsPtr->group);
     if (optionsPtr->bind != NULL) {
@@ -351,19 +347,22 @@ TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
     }
     NsIdentityTakeUser(&identity, optionsPtr->user);
     NsSignalsAllowCore();
-    if (text != NULL) {
-        EvalConfig(optionsPtr, text, argc, argv);
-        ns_free(text);
+    if (textPtr != NULL) {
+        EvalConfig(optionsPtr, textPtr, argc, argv);
     }
 }
 
+/*
+ * Frees the texts.
+ */
 static void
-EvalConfig(const NsOptions *optionsPtr, const char *text, int argc, char **argv)
+EvalConfig(const NsOptions *optionsPtr, NsConfigText *textPtr, int argc,
+           char **argv)
 {
-    if (NsConfigEval(text, Ns_InfoConfigFile(), argc, argv, optionsPtr->optind)
-        != NS_OK) {
+    if (NsConfigEval(textPtr, argc, argv, optionsPtr->optind) != NS_OK) {
         Ns_Fatal("config error");
     }
+    NsConfigTextFree(textPtr);
 }
 
 static void

@@ -75,6 +75,8 @@ static void             Record(NsSection *sectionPtr, const char *key,
 static void             NoteRead(NsParam *paramPtr, const char *defaultValue);
 static void AddParam(NsSection *sectionPtr, const char *key, const char *value,
                      NsConfigPlace place);
+static void ReplaceParam(NsSection *sectionPtr, const char *key,
+                         const char *value, NsConfigPlace place);
 static void KeepReplaced(const char *key, char *value);
 static int  FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
@@ -147,28 +149,31 @@ NsConfigAppend(NsSection *sectionPtr, const char *key, const char *value,
     Unlock(isLocked);
 }
 
+void
+NsConfigReplace(NsSection *sectionPtr, const char *key, const char *value,
+                NsConfigPlace place)
+{
+    bool isLocked;
+
+    isLocked = LockUnlessFrozen();
+    if (isLocked) {
+        ReplaceParam(sectionPtr, key, value, place);
+    }
+    Unlock(isLocked);
+}
+
 Ns_ReturnCode
 NsConfigSet(const char *section, const char *key, const char *value)
 {
     NsSection *sectionPtr = NsConfigOpen(section, (NsConfigPlace){NULL, 0});
     bool       isLocked;
-    int        i;
 
     isLocked = LockUnlessFrozen();
     if (sectionPtr == NULL || !isLocked) {
         Unlock(isLocked);
         return NS_ERROR;
     }
-    i = FindField(sectionPtr->setPtr, key, false);
-    if (i < 0) {
-        AddParam(sectionPtr, key, value, (NsConfigPlace){NULL, 0});
-    } else {
-        KeepReplaced(key, Ns_SetValue(sectionPtr->setPtr, i));
-        Ns_SetValue(sectionPtr->setPtr, i) = ns_strdup(value);
-        if (i < sectionPtr->nParams) {
-            sectionPtr->params[i]->isEmpty = false;
-        }
-    }
+    ReplaceParam(sectionPtr, key, value, (NsConfigPlace){NULL, 0});
     Unlock(isLocked);
     return NS_OK;
 }
@@ -568,6 +573,29 @@ AddParam(NsSection *sectionPtr, const char *key, const char *value,
 }
 
 /*
+ * A place without a file leaves that of the value that is replaced.
+ */
+static void
+ReplaceParam(NsSection *sectionPtr, const char *key, const char *value,
+             NsConfigPlace place)
+{
+    int i = FindField(sectionPtr->setPtr, key, false);
+
+    if (i < 0) {
+        AddParam(sectionPtr, key, value, place);
+        return;
+    }
+    KeepReplaced(key, Ns_SetValue(sectionPtr->setPtr, i));
+    Ns_SetValue(sectionPtr->setPtr, i) = ns_strdup(value);
+    if (i < sectionPtr->nParams) {
+        sectionPtr->params[i]->isEmpty = false;
+        if (place.file != NULL) {
+            sectionPtr->params[i]->place = place;
+        }
+    }
+}
+
+/*
  * The old value may be in use: values live as long as the process.
  */
 static void
@@ -696,6 +724,10 @@ CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
                                             memory_order_relaxed))) {
                 continue;
             }
+        } else if (filter == NS_CONFIG_CONFIGURED) {
+            if (paramPtr != NULL && paramPtr->isEmpty) {
+                continue;
+            }
         } else if (filter == NS_CONFIG_DEFAULTED) {
             if (isConfigured) {
                 continue;
@@ -711,7 +743,7 @@ CopyFields(NsSection *sectionPtr, NsConfigFilter filter, Ns_Set *copyPtr)
         }
         Ns_SetPut(copyPtr, Ns_SetKey(setPtr, i), value);
     }
-    if (filter == NS_CONFIG_UNREAD) {
+    if (filter == NS_CONFIG_UNREAD || filter == NS_CONFIG_CONFIGURED) {
         return;
     }
     latePtr = atomic_load_explicit(&sectionPtr->latePtr, memory_order_acquire);

@@ -38,6 +38,12 @@ void NsConfigAppend(NsSection *sectionPtr, const char *key, const char *value,
                     NsConfigPlace place);
 
 /*
+ * Change the first parameter of that name, or append one.  Before the freeze.
+ */
+void NsConfigReplace(NsSection *sectionPtr, const char *key, const char *value,
+                     NsConfigPlace place);
+
+/*
  * Change or add a value.  NS_ERROR after the freeze.
  */
 Ns_ReturnCode NsConfigSet(const char *section, const char *key,
@@ -73,12 +79,14 @@ int NsConfigQueryAll(const char *section, const char *key, Ns_DString *dsPtr);
  *   UNREAD     configured, but nothing has asked for it
  *   DEFAULTED  not configured: default in force
  *   DEFAULTS   every default that is known
+ *   CONFIGURED what was set
  */
 typedef enum {
     NS_CONFIG_ALL,
     NS_CONFIG_UNREAD,
     NS_CONFIG_DEFAULTED,
-    NS_CONFIG_DEFAULTS
+    NS_CONFIG_DEFAULTS,
+    NS_CONFIG_CONFIGURED
 } NsConfigFilter;
 
 Ns_Set *NsConfigDupSection(const char *section, NsConfigFilter filter);

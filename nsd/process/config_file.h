@@ -1,7 +1,7 @@
 /*
  * config_file.h --
  *
- *      The configuration file: a Tcl script, evaluated once.
+ *      The configuration: a Tcl script, or several, evaluated once.
  */
 
 #ifndef NSD_PROCESS_CONFIG_FILE_H
@@ -20,16 +20,28 @@ void NsConfigSetInterpProcs(NsConfigInterpProc *createProc,
                             NsConfigDeleteProc *deleteProc);
 
 /*
- * The text of the file, to be freed with ns_free.  A file that cannot be read
- * is fatal.
+ * The files to evaluate, one after the other in one interpreter: a
+ * configuration file, or the *.tcl files of a directory in the order of their
+ * names.
  */
-char *NsConfigReadFile(const char *file);
+typedef struct NsConfigText {
+    struct NsConfigText *nextPtr;
+    char                *file;
+    char                *text;
+} NsConfigText;
 
 /*
- * Evaluate the text into the store.  NS_ERROR: a Tcl error, logged with its
+ * The texts at a path, to be freed with NsConfigTextFree.  What cannot be read
+ * is fatal.
+ */
+NsConfigText *NsConfigRead(const char *path);
+void          NsConfigTextFree(NsConfigText *textPtr);
+
+/*
+ * Evaluate the texts into the store.  NS_ERROR: a Tcl error, logged with its
  * trace.
  */
-Ns_ReturnCode NsConfigEval(const char *text, const char *file, int argc,
+Ns_ReturnCode NsConfigEval(const NsConfigText *textPtr, int argc,
                            char *const *argv, int firstWord);
 
 #endif

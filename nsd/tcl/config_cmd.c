@@ -25,8 +25,8 @@ typedef struct Query {
     int      isBool;
     int      isInt;
     int      isExact;
-    bool     isAll; /* -all and -set are not in the usage text: */
-    bool     isSet; /* scripts compare with that. */
+    int      isAll;
+    int      isSet;
     Tcl_Obj *minPtr;
     Tcl_Obj *maxPtr;
     char    *section;
@@ -39,8 +39,6 @@ static Tcl_ObjCmdProc ConfigCmd, ConfigSectionCmd, ConfigSectionsCmd,
 
 static int   ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                         Query *queryPtr);
-static int   TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest,
-                            Query *queryPtr);
 static int   AnswerAll(Tcl_Interp *interp, const Query *queryPtr);
 static int   AnswerSet(Tcl_Interp *interp, const Query *queryPtr);
 static int   AnswerBool(Tcl_Interp *interp, const Query *queryPtr,
@@ -68,8 +66,8 @@ NsConfigCmdInit(void)
 }
 
 /*
- * ns_config ?-bool? ?-int? ?-min min? ?-max max? ?-exact? ?--? section key
- *     ?default?
+ * ns_config ?-all? ?-bool? ?-int? ?-min min? ?-max max? ?-exact? ?-set? ?--?
+ *     section key ?default?
  */
 static int
 ConfigCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -103,28 +101,39 @@ ConfigCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_configsection ?-filter unread|defaulted|defaults? section
+ * ns_configsection ?-filter unread|defaulted|defaults? ?--? section
  */
 static int
 ConfigSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                  Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {
-        "all", "unread", "defaulted", "defaults", NULL};
-    int filter = NS_CONFIG_ALL;
+    static const struct {
+        const char    *name;
+        NsConfigFilter filter;
+    } filters[] = {{"unread", NS_CONFIG_UNREAD},
+                   {"defaulted", NS_CONFIG_DEFAULTED},
+                   {"defaults", NS_CONFIG_DEFAULTS},
+                   {NULL, NS_CONFIG_ALL}};
+    NsConfigFilter filter = NS_CONFIG_ALL;
+    int            i = 1, index;
 
-    if (objc == 4 && STREQ(Tcl_GetString(objv[1]), "-filter")) {
-        if (Tcl_GetIndexFromObj(interp, objv[2], names, "filter", TCL_EXACT,
-                                &filter)
+    if (i + 1 < objc && STREQ(Tcl_GetString(objv[i]), "-filter")) {
+        if (Tcl_GetIndexFromObjStruct(interp, objv[i + 1], filters,
+                                      sizeof(filters[0]), "option", TCL_EXACT,
+                                      &index)
             != TCL_OK) {
             return TCL_ERROR;
         }
-    } else if (objc != 2) {
-        Tcl_WrongNumArgs(interp, 1, objv, "section");
+        filter = filters[index].filter;
+        i += 2;
+    }
+    i += i < objc && STREQ(Tcl_GetString(objv[i]), "--");
+    if (i + 1 != objc) {
+        Tcl_WrongNumArgs(interp, 1, objv,
+                         "?-filter unread|defaulted|defaults? ?--? section");
         return TCL_ERROR;
     }
-    return EnterCopy(interp, Tcl_GetString(objv[objc - 1]),
-                     (NsConfigFilter) filter);
+    return EnterCopy(interp, Tcl_GetString(objv[i]), filter);
 }
 
 /*
@@ -186,15 +195,14 @@ DriverSectionCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
 {
-    Tcl_Obj   **rest = ns_malloc((size_t) objc * sizeof(Tcl_Obj *));
-    int         nRest = TakeNewOptions(objc, objv, rest, queryPtr);
-    int         result = TCL_OK;
     Ns_ObjvSpec options[] = {
+        {"-all", Ns_ObjvBool, &queryPtr->isAll, INT2PTR(true)},
         {"-bool", Ns_ObjvBool, &queryPtr->isBool, INT2PTR(true)},
         {"-int", Ns_ObjvBool, &queryPtr->isInt, INT2PTR(true)},
         {"-min", Ns_ObjvObj, &queryPtr->minPtr, NULL},
         {"-max", Ns_ObjvObj, &queryPtr->maxPtr, NULL},
         {"-exact", Ns_ObjvBool, &queryPtr->isExact, INT2PTR(true)},
+        {"-set", Ns_ObjvBool, &queryPtr->isSet, INT2PTR(true)},
         {"--", Ns_ObjvBreak, NULL, NULL},
         {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"section", Ns_ObjvString, &queryPtr->section, NULL},
@@ -202,44 +210,9 @@ ParseQuery(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Query *queryPtr)
                           {"?default", Ns_ObjvObj, &queryPtr->defaultPtr, NULL},
                           {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 1, nRest, rest) != NS_OK) {
-        result = TCL_ERROR;
-    }
-    ns_free(rest);
-    return result;
-}
-
-/*
- * Copy the words without -all and -set, which may be among the options; their
- * number.
- */
-static int
-TakeNewOptions(int objc, Tcl_Obj *const *objv, Tcl_Obj **rest, Query *queryPtr)
-{
-    bool isOption = true;
-    int  n = 0;
-
-    for (int i = 0; i < objc; i++) {
-        const char *word = Tcl_GetString(objv[i]);
-
-        if (i > 0 && isOption) {
-            if (STREQ(word, "-all")) {
-                queryPtr->isAll = true;
-                continue;
-            }
-            if (STREQ(word, "-set")) {
-                queryPtr->isSet = true;
-                continue;
-            }
-            if ((STREQ(word, "-min") || STREQ(word, "-max")) && i + 1 < objc) {
-                rest[n++] = objv[i++];
-            } else {
-                isOption = *word == '-' && !STREQ(word, "--");
-            }
-        }
-        rest[n++] = objv[i];
-    }
-    return n;
+    return Ns_ParseObjv(options, args, interp, 1, objc, objv) == NS_OK
+        ? TCL_OK
+        : TCL_ERROR;
 }
 
 static int

@@ -31,10 +31,18 @@ SetUp(void **state)
     return 0;
 }
 
+static Ns_ReturnCode
+Eval(const char *text, int argc, char *const *argv, int firstWord)
+{
+    NsConfigText config = {.file = (char *) "test.tcl", .text = (char *) text};
+
+    return NsConfigEval(&config, argc, argv, firstWord);
+}
+
 static void
 Read(const char *text)
 {
-    assert_int_equal(NsConfigEval(text, "test.tcl", 1, noArgs, 1), NS_OK);
+    assert_int_equal(Eval(text, 1, noArgs, 1), NS_OK);
 }
 
 /*
@@ -455,9 +463,8 @@ LinesInsideABlockCountFromTheTopOfTheFile(void **state)
 static void
 AParameterNeedsASection(void **state)
 {
-    assert_int_equal(NsConfigEval("ns_param a b", "test.tcl", 1, noArgs, 1),
-                     NS_ERROR);
-    assert_int_equal(NsConfigEval("if {", "test.tcl", 1, noArgs, 1), NS_ERROR);
+    assert_int_equal(Eval("ns_param a b", 1, noArgs, 1), NS_ERROR);
+    assert_int_equal(Eval("if {", 1, noArgs, 1), NS_ERROR);
 }
 
 static void
@@ -465,9 +472,9 @@ TheFileSeesTheCommandLine(void **state)
 {
     char *const args[] = {(char *) "nsd", (char *) "-f", (char *) "x y", NULL};
 
-    assert_int_equal(NsConfigEval("ns_section a; ns_param n [list $argc "
-                                  "$optind [lindex $argv 2]]",
-                                  "test.tcl", 3, args, 2),
+    assert_int_equal(Eval("ns_section a; ns_param n [list $argc "
+                          "$optind [lindex $argv 2]]",
+                          3, args, 2),
                      NS_OK);
     assert_string_equal(Ns_ConfigGetValue("a", "n"), "3 2 {x y}");
 }
