@@ -36,6 +36,10 @@ if {[file exists $top/nssock/nssock.so]} {
 ns_section ns/parameters
    ns_param home                    $home      ;# Working directory; relative paths are below it.
   #ns_param tmpdir                  {}         ;# Directory for temporary files; default: that of TMPDIR, or the system's.
+   # Directory of logs and of the pid file, relative to home; default: logs, if it
+   # exists, else home.
+  #ns_param logdir                  {}
+  #ns_param bindir                  {}         ;# Directory of modules and programs; default: bin.
    # File that holds the process id; the first default holds if home/logs
    # exists. Default: logs/nsd.pid, or nsd.pid.
   #ns_param pidfile                 {}
@@ -48,12 +52,22 @@ ns_section ns/parameters
    # Scheduled procedures that one thread runs before it ends; 0 = no limit.
   #ns_param schedsperthread         0
    # Warn when a scheduled procedure without a thread of its own ran longer.
-  #ns_param schedmaxelapsed         2
+  #ns_param schedlogminduration     2
+  #ns_param schedmaxelapsed         2          ;# Older name of that.
    # Jobs that one job thread runs before it ends; 0 = no limit.
   #ns_param jobsperthread           0
    # An idle job thread ends after this time; 0 = never.
   #ns_param jobtimeout              300
   #ns_param joblogminduration       1
+   # Caches of scripts: full, or none, which keeps nothing.
+  #ns_param cachingmode             full
+   # Interpreters that run the server's new state at a time.
+  #ns_param maxconcurrentupdates    1000
+   # Log when so many connections are accepted in one turn, once per second at most;
+   # 0 = never.
+  #ns_param sockacceptlog           4
+  #ns_param concurrentinterpcreate  {}         ;# Accepted and ignored.
+  #ns_param mutexlocktrace          {}         ;# Accepted and ignored.
   #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
@@ -86,7 +100,8 @@ ns_section ns/parameters
    # Follow the progress of uploads that are larger; 0 = none.
   #ns_param progressminsize         0
    # Charset that ns_encodingfortype and ns_choosecharset fall back to.
-  #ns_param outputcharset           iso-8859-1
+  #ns_param outputcharset           utf-8
+  #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
   #ns_param preferredcharsets       {utf-8 iso-8859-1} ;# Charsets that ns_choosecharset prefers.
    # System log; relative to home/logs if that exists, else to home.
   #ns_param serverlog               nsd.log
@@ -272,6 +287,15 @@ ns_section ns/server/default
   #ns_param redirectwithhost        true
    # Error pages end with the server's name, version and location.
   #ns_param noticedetail            true
+   # Neither the field Server nor error pages name the server.
+  #ns_param stealthmode             false
+   # Server root, relative to home; directory of its logs, relative to serverdir.
+  #ns_param serverdir               {}         ;# Default: home.
+  #ns_param logdir                  {}         ;# Default: that of ns/parameters.
+   # Procedure that answers as for ns_serverrootproc.
+  #ns_param serverrootproc          {}
+  #ns_param filterrwlocks           {}         ;# Accepted and ignored.
+  #ns_param compresspreinit         {}         ;# Accepted and ignored.
   #ns_param errorminsize            514        ;# Error pages are at least this long.
    # Letter case of request header names, as scripts see them.
   #ns_param headercase              preserve
@@ -279,9 +303,9 @@ ns_section ns/server/default
   #ns_param compressenable          false      ;# Compress pages.
   #ns_param compresslevel           4          ;# Compression level; a higher one takes longer.
   #ns_param compressminsize         512        ;# Smaller pages are not compressed.
-  #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
+  #ns_param urlcharset              {}         ;# Default: that of ns/parameters.
   #ns_param formfallbackcharset     {}         ;# Charset of those that are not valid UTF-8.
-  #ns_param outputcharset           utf-8      ;# Charset of pages.
+  #ns_param outputcharset           {}         ;# Default: that of ns/parameters.
   #ns_param hackcontenttype         true       ;# Accepted and ignored.
   #ns_param enablehttpproxy         false      ;# Be an HTTP proxy for GET and POST requests.
   #ns_param allowhttpproxy          {}         ;# Patterns of client addresses that may use it.
@@ -361,7 +385,7 @@ ns_section ns/server/default/pools
 
 # Its static files.
 ns_section ns/server/default/fastpath
-  #ns_param serverdir               {}         ;# Server root; relative to home. Default: home.
+  #ns_param serverdir               {}         ;# Has moved to ns/server/S.
    ns_param pagedir                 $top/pages ;# Page root; relative to the server root.
    # Index files, in this order.
   #ns_param directoryfile           {index.adp index.tcl index.html index.htm}
@@ -384,6 +408,7 @@ ns_section ns/server/default/tcl
    ns_param initfile                $initfile  ;# Script that boots the server.
   #ns_param initcmds                {}         ;# Commands at the end of the server's start.
   #ns_param nsvbuckets              8          ;# Locks for shared arrays.
+  #ns_param nsvrwlocks              {}         ;# Accepted and ignored.
   #ns_param memoizecache            10485760   ;# Size of the cache ns:memoize.
    # Request header fields in the log entry of a script error.
   #ns_param errorlogheaders         {}
@@ -462,6 +487,7 @@ ns_section ns/server/default/module/nssock
   #ns_param maxqueuesize            16384
    # Connections accepted at a time. Default: value of backlog.
   #ns_param acceptsize              {}
+  #ns_param sockacceptlog           {}         ;# Default: that of ns/parameters.
   #ns_param backlog                 256        ;# Backlog of listen().
   #ns_param recvwait                30         ;# Longest silence within a request.
    # From the first byte of a request, or of a TLS handshake before it, to the

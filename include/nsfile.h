@@ -44,9 +44,17 @@ NS_EXTERN char *Ns_HashPath(Ns_DString *dsPtr, const char *string, int levels);
  */
 NS_EXTERN char *Ns_HomePath(Ns_DString *dsPtr, ...);
 NS_EXTERN char *Ns_BinPath(Ns_DString *dsPtr, ...);
-NS_EXTERN char *Ns_LibPath(Ns_DString *dsPtr, ...);
-NS_EXTERN char *Ns_ModulePath(Ns_DString *dsPtr, const char *server,
-                              const char *module, ...);
+
+/*
+ * The directory of a server's logs; NULL: it has none of its own.  The path of
+ * a log file, which is there, or in that of all servers, unless it is absolute.
+ */
+NS_EXTERN const char *Ns_ServerLogDir(const char *server);
+NS_EXTERN char       *Ns_LogPath(Ns_DString *dsPtr, const char *server,
+                                 const char *file);
+NS_EXTERN char       *Ns_LibPath(Ns_DString *dsPtr, ...);
+NS_EXTERN char       *Ns_ModulePath(Ns_DString *dsPtr, const char *server,
+                                    const char *module, ...);
 
 /*
  * True if the path below the home directory exists.

@@ -384,7 +384,8 @@ GoHome(const NsOptions *optionsPtr)
         home = path;
     }
     NsInfoSetHome(home);
-    NsPathsSetTemp();
+    NsPathsConfigure();
+    NsPathsMakeLogs();
     if (Ns_InfoConfigFile() == NULL) {
         UseTree();
     }

@@ -184,11 +184,13 @@ FindFile(const char *server, const char *module, const char *file)
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    if (Ns_PathIsAbsolute(file)) {
-        Ns_DStringAppend(&ds, file);
-    } else if (Ns_HomePathExists("logs", NULL)) {
-        Ns_HomePath(&ds, "logs", file, NULL);
+    (void) Ns_LogPath(&ds, server, "");
+    if (Ns_PathIsAbsolute(file)
+        || !STREQ(Ns_DStringValue(&ds), Ns_InfoHomePath())) {
+        Ns_DStringTrunc(&ds, 0);
+        (void) Ns_LogPath(&ds, server, file);
     } else {
+        Ns_DStringTrunc(&ds, 0);
         Ns_ModulePath(&ds, server, module, NULL);
         MakeDirectories(Ns_DStringValue(&ds));
         Ns_DStringVarAppend(&ds, "/", file, (char *) NULL);

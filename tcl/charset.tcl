@@ -69,7 +69,7 @@ proc ns_choosecharset {args} {
         }
         set args [lassign $args preference]
     }
-    set default [ns_config ns/parameters OutputCharset iso-8859-1]
+    set default [ns_config ns/parameters OutputCharset utf-8]
     set header [ns_set iget [ns_conn headers] accept-charset]
     if {[string trim $header] eq ""} {
         return $default

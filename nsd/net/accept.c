@@ -43,6 +43,7 @@
 static void IgnoreNew(int listenFd);
 static bool IsAnyComing(const NsDriverThread *threadPtr);
 static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
+static void NoteMany(NsDriverThread *threadPtr, int n);
 static void Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
                   NS_DRIVER_ACCEPT_STATUS status);
 static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
@@ -66,11 +67,31 @@ NsAcceptStart(NsDriverThread *threadPtr)
 void
 NsAcceptBatch(NsDriverThread *threadPtr, NsListener *listenerPtr)
 {
-    int nMore = threadPtr->drvPtr->params.acceptSize;
+    const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
+    int                   n = 0;
 
-    while (nMore-- > 0 && HasRoom(threadPtr, listenerPtr->fd)
+    while (n < paramsPtr->acceptSize && HasRoom(threadPtr, listenerPtr->fd)
            && AcceptOne(threadPtr, listenerPtr->fd)) {
-        continue;
+        n++;
+    }
+    if (paramsPtr->acceptLog > 0 && n >= paramsPtr->acceptLog) {
+        NoteMany(threadPtr, n);
+    }
+}
+
+/*
+ * At most once per second.
+ */
+static void
+NoteMany(NsDriverThread *threadPtr, int n)
+{
+    NsStamp now = NsClockNow();
+
+    if (threadPtr->acceptLogStamp == 0
+        || now - threadPtr->acceptLogStamp >= NS_STAMP_SECOND) {
+        threadPtr->acceptLogStamp = now;
+        Ns_Log(Notice, "%s: %d connections accepted in one turn",
+               threadPtr->name, n);
     }
 }
 

@@ -143,11 +143,12 @@ struct NsDriverThread {
     _Atomic int64_t nErrors;
 
     /* The thread itself. */
-    NsWheelEntry retryEntry; /* When to accept again. */
-    NsSockList   others;     /* Its sockets, in the order of their
-                              * last requests; but these: */
-    NsSockList heads;        /* A head or handshake has begun, the
-                              * oldest first. */
+    NsStamp      acceptLogStamp; /* When many were logged. */
+    NsWheelEntry retryEntry;     /* When to accept again. */
+    NsSockList   others;         /* Its sockets, in the order of their
+                                  * last requests; but these: */
+    NsSockList heads;            /* A head or handshake has begun, the
+                                  * oldest first. */
     int                 nSockets;
     int                 nLeaving; /* Of them, closed to make room. */
     int                 nextSpooler;
@@ -179,6 +180,7 @@ typedef struct NsDriverParams {
     NsParseLimits limits;
     int           maxQueueSize; /* Sockets of all its threads. */
     int           acceptSize;   /* Accepted at a time. */
+    int           acceptLog;    /* So many at a time are logged; 0: never. */
     int           backlog;
     NsStamp       recvWait;
     NsStamp       sendWait;

@@ -30,18 +30,20 @@ typedef struct Shared {
     int64_t maxBodyMemory;
     int64_t progressMinSize;
     int     poller; /* Index of the word. */
+    int     acceptLog;
 } Shared;
 
 static Shared shared; /* Main thread. */
 
 static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
-static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial;
-static void                  UseShared(void);
-static void                  TakeParams(NsDriver *drvPtr);
-static int                   WholeSeconds(NsStamp span);
-static void                  TakeWriterParams(NsDriver *drvPtr);
-static bool                  TakeAddresses(NsDriver *drvPtr);
-static bool                  TakePorts(NsDriver *drvPtr);
+static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial,
+    AdjustAcceptLog;
+static void  UseShared(void);
+static void  TakeParams(NsDriver *drvPtr);
+static int   WholeSeconds(NsStamp span);
+static void  TakeWriterParams(NsDriver *drvPtr);
+static bool  TakeAddresses(NsDriver *drvPtr);
+static bool  TakePorts(NsDriver *drvPtr);
 static void  SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 
@@ -55,6 +57,10 @@ static const NsParameter sharedRows[] = {
               "How drivers wait for sockets."),
     NS_SIZE(Shared, progressMinSize, "progressminsize", "0", 0, ANY,
             "Follow the progress of uploads that are larger; 0 = none."),
+    NS_INT(
+        Shared, acceptLog, "sockacceptlog", "4", 0, ANY,
+        "Log when so many connections or more are accepted in one turn, once "
+        "per second at most; 0 = never."),
     NS_PARAM_END};
 
 static const NsParameter httpRows[] = {
@@ -107,6 +113,10 @@ static const NsParameter rows[] = {
     NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
            ANY, "Connections accepted at a time.", .isDescribed = true,
            .adjustProc = AdjustAcceptSize),
+    NS_INT(NsDriver, params.acceptLog, "sockacceptlog",
+           "value of ns/parameters", 0, ANY,
+           "Log when so many connections are accepted in one turn.",
+           .isDescribed = true, .adjustProc = AdjustAcceptLog),
     NS_TIME(NsDriver, params.recvWait, "recvwait", "30", 1, ANY,
             "Longest silence within a request."),
     NS_TIME(NsDriver, params.headTimeout, "headtimeout", "60", 1, ANY,
@@ -227,6 +237,12 @@ AdjustAcceptSize(const void *valuesPtr, NsParameterLimits *limitsPtr)
     const NsDriver *drvPtr = valuesPtr;
 
     NsParameterDefault(limitsPtr, drvPtr->params.backlog);
+}
+
+static void
+AdjustAcceptLog(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    NsParameterDefault(limitsPtr, shared.acceptLog);
 }
 
 static void

@@ -180,6 +180,7 @@ NsConfigRefsHome(NsConfigCheck *checkPtr)
         return false;
     }
     NsInfoSetHome(path);
+    NsPathsConfigure();
     return true;
 }
 
@@ -282,8 +283,9 @@ ReportUnlisted(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 static void
 CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
 {
-    Ns_DString path, section, file, base;
-    bool       isVhost = false;
+    Ns_DString  path, section, file, base;
+    const char *directory;
+    bool        isVhost = false;
 
     Ns_DStringInit(&path);
     Ns_DStringInit(&section);
@@ -307,8 +309,11 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
         || !isVhost) {
         Ns_DStringTrunc(&section, 0);
         Ns_DStringVarAppend(&section, path.string, "/fastpath", NULL);
-        AppendPath(&base, Ns_InfoHomePath(),
-                   NsParameterText(section.string, "serverdir"));
+        directory = NsParameterText(path.string, "serverdir");
+        if (*directory == '\0') {
+            directory = NsParameterText(section.string, "serverdir");
+        }
+        AppendPath(&base, Ns_InfoHomePath(), directory);
         Ns_DStringTrunc(&file, 0);
         AppendPath(&file, base.string,
                    NsParameterText(section.string, "pagedir"));

@@ -30,10 +30,10 @@ static int ParseCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                      Call *callPtr);
 static int Configure(Tcl_Interp *interp, const Call *callPtr,
                      const char *configFile);
-static int SetVariable(Tcl_Interp *interp, const Call *callPtr,
-                       Tcl_Obj *keyPtr, Tcl_Obj *defaultPtr);
-static int SourceSetup(Tcl_Interp *interp, const Call *callPtr,
-                       Tcl_Obj *keyPtr, const char *configFile);
+static int SetVariable(Tcl_Interp *interp, const Call *callPtr, Tcl_Obj *keyPtr,
+                       Tcl_Obj *defaultPtr);
+static int SourceSetup(Tcl_Interp *interp, const Call *callPtr, Tcl_Obj *keyPtr,
+                       const char *configFile);
 
 int
 NsConfigVariablesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -88,8 +88,8 @@ ParseCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, Call *callPtr)
 static int
 Configure(Tcl_Interp *interp, const Call *callPtr, const char *configFile)
 {
-    Tcl_Obj *setupPtr = Tcl_NewStringObj(SETUP_FILE, -1);
-    Tcl_Obj *keyPtr, *valuePtr = NULL;
+    Tcl_Obj       *setupPtr = Tcl_NewStringObj(SETUP_FILE, -1);
+    Tcl_Obj       *keyPtr, *valuePtr = NULL;
     Tcl_DictSearch search;
     int            result, isDone = 1;
 
@@ -144,8 +144,8 @@ SetVariable(Tcl_Interp *interp, const Call *callPtr, Tcl_Obj *keyPtr,
         result = TCL_OK;
     }
     if (result != TCL_OK) {
-        Tcl_AppendObjToErrorInfo(
-            interp, Tcl_ObjPrintf("\n    (variable \"%s\")", key));
+        Tcl_AppendObjToErrorInfo(interp,
+                                 Tcl_ObjPrintf("\n    (variable \"%s\")", key));
     }
     Tcl_DecrRefCount(namePtr);
     return result;

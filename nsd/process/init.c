@@ -16,6 +16,7 @@
 #include "process/logsetup.h"
 #include "process/parameter_table.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
 #include "process/sched.h"
@@ -33,6 +34,7 @@ NsProcessInit(void)
     NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
     NsParameterTableInit();
+    NsPathsInit();
     NsAccessParamsInit();
     NsPidfileInit();
     NsShutdownInit();

@@ -71,11 +71,11 @@ KeepDefaultWithin(const NsParameter *parameterPtr, NsParameterLimits *limitsPtr)
 {
     int64_t number;
 
-    NsAssert(parameterPtr->type != NS_PARAM_TIME);
     if (limitsPtr->defaultText != NULL
         && NsParameterJudge(parameterPtr, limitsPtr, limitsPtr->defaultText,
                             &number)
             != NS_VALUE_OK) {
+        NsAssert(parameterPtr->type != NS_PARAM_TIME);
         NsParameterDefault(limitsPtr, number);
     }
 }

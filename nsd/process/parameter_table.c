@@ -41,8 +41,8 @@ static const NsParameter processParameters[] = {
          "Working directory; relative paths are below it."),
     PATH("tmpdir", "that of TMPDIR, or the system's",
          "Directory for temporary files."),
-    TEXT("outputcharset", "iso-8859-1",
-         "Charset that ns_encodingfortype and ns_choosecharset fall back to."),
+    IGNORED("concurrentinterpcreate", "Interpreters are made at any time."),
+    IGNORED("mutexlocktrace", "See ns_info locks."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
 

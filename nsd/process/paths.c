@@ -10,11 +10,35 @@
 #include "nsparam.h"
 #include "nsprocess.h"
 #include "nsstring.h"
+#include "nsthread.h"
 #include "base/tempfile.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/parameters.h"
+#include "process/server.h"
+
+/*
+ * What the configuration says; constant after NsPathsConfigure.
+ */
+typedef struct Directories {
+    const char *log; /* NULL: logs, or home. */
+    const char *bin; /* NULL: bin. */
+} Directories;
+
+static Directories directories;
+
+static const NsParameter rows[] = {
+    NS_PATH(Directories, log, "logdir", "logs, if it exists, else home",
+            "Directory of logs and of the pid file; relative to home.",
+            .isDescribed = true),
+    NS_PATH(Directories, bin, "bindir", "bin",
+            "Directory of modules and programs; relative to home.",
+            .isDescribed = true),
+    NS_PARAM_END};
 
 static const char *Home(void);
+static const char *BelowHome(const char *directory);
+static void        SetTemp(void);
 static char       *AppendParts(Ns_DString *dsPtr, va_list *apPtr);
 static void        AppendPart(Ns_DString *dsPtr, const char *part);
 
@@ -35,8 +59,12 @@ Ns_BinPath(Ns_DString *dsPtr, ...)
 {
     va_list ap;
 
-    Tcl_DStringAppend(dsPtr, Home(), -1);
-    AppendPart(dsPtr, "bin");
+    if (directories.bin != NULL) {
+        Tcl_DStringAppend(dsPtr, directories.bin, -1);
+    } else {
+        Tcl_DStringAppend(dsPtr, Home(), -1);
+        AppendPart(dsPtr, "bin");
+    }
     va_start(ap, dsPtr);
     AppendParts(dsPtr, &ap);
     va_end(ap);
@@ -100,11 +128,52 @@ NsPathsLog(Ns_DString *dsPtr, const char *file)
 {
     if (file != NULL && Ns_PathIsAbsolute(file)) {
         Ns_DStringAppend(dsPtr, file);
+    } else if (directories.log != NULL) {
+        (void) Ns_MakePath(dsPtr, directories.log, file, NULL);
     } else if (Ns_HomePathExists("logs", NULL)) {
         Ns_HomePath(dsPtr, "logs", file, NULL);
     } else {
         Ns_HomePath(dsPtr, file, NULL);
     }
+}
+
+const char *
+NsPathsLogSetting(void)
+{
+    return directories.log;
+}
+
+bool
+NsPathsHasBin(void)
+{
+    return directories.bin != NULL;
+}
+
+void
+NsPathsSetServerLog(const char *server, const char *directory)
+{
+    NsServerFind(server)->logDir = ns_strdup(directory);
+}
+
+const char *
+Ns_ServerLogDir(const char *server)
+{
+    const NsServer *serverPtr = server == NULL ? NULL : NsServerFind(server);
+
+    return serverPtr == NULL ? NULL : serverPtr->logDir;
+}
+
+char *
+Ns_LogPath(Ns_DString *dsPtr, const char *server, const char *file)
+{
+    const char *directory = Ns_ServerLogDir(server);
+
+    if (directory == NULL || Ns_PathIsAbsolute(file)) {
+        NsPathsLog(dsPtr, file);
+    } else {
+        (void) Ns_MakePath(dsPtr, directory, file, NULL);
+    }
+    return dsPtr->string;
 }
 
 const char *
@@ -114,7 +183,50 @@ NsPathsHomeSetting(void)
 }
 
 void
-NsPathsSetTemp(void)
+NsPathsInit(void)
+{
+    NsParametersRegister("ns/parameters", rows, sizeof(Directories));
+}
+
+void
+NsPathsConfigure(void)
+{
+    NsParametersFill(rows, "ns/parameters", &directories);
+    directories.log = BelowHome(directories.log);
+    directories.bin = BelowHome(directories.bin);
+    SetTemp();
+}
+
+void
+NsPathsMakeLogs(void)
+{
+    if (directories.log != NULL) {
+        (void) mkdir(directories.log, 0755);
+    }
+}
+
+/*
+ * NULL stays, and an empty name is none.
+ */
+static const char *
+BelowHome(const char *directory)
+{
+    Ns_DString ds;
+
+    if (directory == NULL || *directory == '\0') {
+        return NULL;
+    }
+    Ns_DStringInit(&ds);
+    if (Ns_PathIsAbsolute(directory)) {
+        (void) Ns_MakePath(&ds, directory, NULL);
+    } else {
+        (void) Ns_HomePath(&ds, directory, NULL);
+    }
+    return Ns_DStringExport(&ds);
+}
+
+static void
+SetTemp(void)
 {
     const char *setting = Ns_ConfigGetValue("ns/parameters", "tmpdir");
     Ns_DString  ds;

@@ -14,6 +14,7 @@
 #include "nsset.h"
 #include "nsthread.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -261,9 +262,15 @@ NsPidfileRemove(void)
 static void
 AdjustFile(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
+    static char file[PATH_MAX];
+
     limitsPtr->defaultText = Ns_HomePathExists("logs", NULL)
         ? "logs/nsd.pid"
         : "nsd.pid";
+    if (NsPathsLogSetting() != NULL) {
+        snprintf(file, sizeof(file), "%s/nsd.pid", NsPathsLogSetting());
+        limitsPtr->defaultText = file;
+    }
 }
 
 static char *

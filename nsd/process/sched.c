@@ -84,18 +84,25 @@ static struct {
 
 typedef struct Limits {
     int     perThread;
-    NsStamp maxElapsed;
+    NsStamp maxElapsed; /* The older name of the next. */
+    NsStamp logMinDuration;
 } Limits;
 
 static Limits limits; /* Constant after start. */
+
+static NsParameterAdjustProc AdjustLogMinDuration;
 
 static const NsParameter rows[] = {
     NS_INT(Limits, perThread, "schedsperthread", "0", 0, NS_PARAM_NO_LIMIT,
            "Scheduled procedures that one thread runs before it ends; 0 = no "
            "limit."),
     NS_TIME(Limits, maxElapsed, "schedmaxelapsed", "2", 0, NS_PARAM_NO_LIMIT,
+            "Older name of schedlogminduration."),
+    NS_TIME(Limits, logMinDuration, "schedlogminduration", "2", 0,
+            NS_PARAM_NO_LIMIT,
             "Warn when a scheduled procedure without a thread of its own ran "
-            "longer."),
+            "longer.",
+            .adjustProc = AdjustLogMinDuration),
     NS_PARAM_END};
 
 static Ns_ThreadProc RunTimer;
@@ -496,6 +503,16 @@ RunScheduler(void *arg)
 }
 
 static void
+AdjustLogMinDuration(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const Limits *valuePtr = valuesPtr;
+
+    snprintf(limitsPtr->buffer, sizeof(limitsPtr->buffer), "%g",
+             (double) valuePtr->maxElapsed / NS_STAMP_SECOND);
+    limitsPtr->defaultText = limitsPtr->buffer;
+}
+
+static void
 RunPlain(Event *eventPtr)
 {
     int     id = eventPtr->id;
@@ -503,7 +520,7 @@ RunPlain(Event *eventPtr)
 
     RunEvent(eventPtr);
     span = NsClockNow() - start;
-    if (span > limits.maxElapsed) {
+    if (span > limits.logMinDuration) {
         Ns_Log(Warning,
                "sched: excessive time taken by proc %d "
                "(%.3g seconds)",

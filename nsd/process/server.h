@@ -19,8 +19,10 @@ struct NsTclServer;
 struct NsAdpServer;
 
 typedef struct NsServer {
-    const char             *name;       /* Constant. */
-    const char             *path;       /* Constant: "ns/server/NAME". */
+    const char *name;                   /* Constant. */
+    const char *path;                   /* Constant: "ns/server/NAME". */
+    const char *logDir;                 /* Its own; NULL: that of all;
+                                         * constant after start. */
     struct NsPoolServer    *poolsPtr;   /* dispatch; constant after start */
     struct NsRequestServer *requestPtr; /* request; likewise. */
     struct NsTclServer     *tclPtr;     /* tcl; likewise. */

@@ -507,7 +507,10 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
                        && sizeof(closeFields) <= MAX_END_BYTES,
                    "an end has room");
     const NsFile *filePtr = directPtr->slotPtr->filePtr;
-    char *next = NsReplyStart(buffer, &directPtr->messagePtr->head, status);
+    char         *next =
+        NsReplyStart(buffer, &directPtr->messagePtr->head,
+                     directPtr->messagePtr->serverPtr->requestPtr->isStealthy,
+                     status);
 
     if (status == 200) {
         NsAssert(filePtr->fieldsBytes <= MAX_FIELDS_BYTES);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "nsfile.h"
 #include "nsparam.h"
 #include "nsprocess.h"
 #include "nslog.h"
@@ -21,6 +22,7 @@
 #include "http/mimetype.h"
 #include "http/url.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 #include "request/conn_int.h"
 #include "request/filecache.h"
 #include "request/notice.h"
@@ -34,6 +36,22 @@ typedef struct Map {
 
 static NsDirectoryProc *directoryProc; /* Set once at start. */
 static NsDirectoryProc *directoryAdp;  /* Likewise. */
+
+/*
+ * Directories of a server, as the configuration names them.
+ */
+typedef struct ServerPaths {
+    const char *serverDir;
+    const char *logDir;
+} ServerPaths;
+
+static const NsParameter pathRows[] = {
+    NS_PATH(ServerPaths, serverDir, "serverdir", "home",
+            "Server root; relative to home.", .isDescribed = true),
+    NS_PATH(ServerPaths, logDir, "logdir", "that of ns/parameters",
+            "Directory of its logs; relative to serverdir.",
+            .isDescribed = true),
+    NS_PARAM_END};
 
 /*
  * Of all servers.
@@ -51,8 +69,7 @@ static const NsParameter     sharedRows[] = {
         NS_PARAM_END};
 
 static const NsParameter rows[] = {
-    NS_PATH(NsRequestServer, serverDir, "serverdir", "home",
-            "Server root; relative to home.", .isDescribed = true),
+    NS_LISTED("serverdir", NS_PARAM_PATH, "", "Has moved to ns/server/S."),
     NS_PATH(NsRequestServer, pageDir, "pagedir", "pages",
             "Page root; relative to the server root."),
     NS_LIST(NsRequestServer, indexFileList, "directoryfile",
@@ -89,6 +106,9 @@ static bool MapBody(NsBody *bodyPtr);
 static void Unmap(void *arg);
 static void CloseFd(void *arg);
 static bool StatFile(const char *path, struct stat *statusPtr);
+static void FindServerDirectory(NsServer *serverPtr, const char *section);
+static void AppendBelow(Ns_DString *dsPtr, const char *base,
+                        const char *directory);
 
 void
 NsFastPathInit(void)
@@ -97,6 +117,7 @@ NsFastPathInit(void)
     Ns_RegisterProcInfo((void *) Ns_FastPathProc, "ns:fastget", NULL);
     NsParametersRegister("ns/fastpath", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*/fastpath", rows, sizeof(NsRequestServer));
+    NsParametersRegister("ns/server/*", pathRows, sizeof(ServerPaths));
 }
 
 void
@@ -111,18 +132,8 @@ NsFastPathServerInit(NsServer *serverPtr)
     Ns_DStringInit(&ds);
     Ns_DStringVarAppend(&ds, serverPtr->path, "/fastpath", NULL);
     NsParametersFill(rows, Ns_DStringValue(&ds), requestPtr);
+    FindServerDirectory(serverPtr, Ns_DStringValue(&ds));
     Ns_DStringTrunc(&ds, 0);
-    if (requestPtr->serverDir == NULL
-        || !Ns_PathIsAbsolute(requestPtr->serverDir)) {
-        const char *directory = requestPtr->serverDir;
-
-        (void) Ns_HomePath(&ds,
-                           directory == NULL || *directory == '\0' ? NULL
-                                                                   : directory,
-                           NULL);
-        requestPtr->serverDir = ns_strdup(Ns_DStringValue(&ds));
-        Ns_DStringTrunc(&ds, 0);
-    }
     if (Ns_PathIsAbsolute(requestPtr->pageDir)) {
         requestPtr->pageRoot = requestPtr->pageDir;
     } else {
@@ -133,6 +144,53 @@ NsFastPathServerInit(NsServer *serverPtr)
     (void) Tcl_SplitList(NULL, requestPtr->indexFileList,
                          &requestPtr->nIndexFiles, &requestPtr->indexFiles);
     Ns_DStringFree(&ds);
+}
+
+/*
+ * section: where serverdir was in earlier releases.
+ */
+static void
+FindServerDirectory(NsServer *serverPtr, const char *section)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+    const char      *older = Ns_ConfigGetValue(section, "serverdir");
+    ServerPaths      paths;
+    Ns_DString       ds;
+
+    NsParametersFill(pathRows, serverPtr->path, &paths);
+    if (older != NULL && paths.serverDir == NULL) {
+        Ns_Log(Deprecated, "config: serverdir in section %s: has moved to %s",
+               section, serverPtr->path);
+        paths.serverDir = older;
+    }
+    Ns_DStringInit(&ds);
+    AppendBelow(&ds, NULL, paths.serverDir);
+    requestPtr->serverDir = ns_strdup(Ns_DStringValue(&ds));
+    if (paths.logDir != NULL && *paths.logDir != '\0') {
+        Ns_DStringTrunc(&ds, 0);
+        AppendBelow(&ds, requestPtr->serverDir, paths.logDir);
+        (void) mkdir(Ns_DStringValue(&ds), 0755);
+        NsPathsSetServerLog(serverPtr->name, Ns_DStringValue(&ds));
+    }
+    Ns_DStringFree(&ds);
+}
+
+/*
+ * base NULL: home.
+ */
+static void
+AppendBelow(Ns_DString *dsPtr, const char *base, const char *directory)
+{
+    if (directory != NULL && *directory == '\0') {
+        directory = NULL;
+    }
+    if (directory != NULL && Ns_PathIsAbsolute(directory)) {
+        Ns_DStringAppend(dsPtr, directory);
+    } else if (base == NULL) {
+        (void) Ns_HomePath(dsPtr, directory, NULL);
+    } else {
+        (void) Ns_MakePath(dsPtr, base, directory, NULL);
+    }
 }
 
 static void

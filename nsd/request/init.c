@@ -46,14 +46,22 @@ typedef struct Raw {
 
 typedef struct Shared {
     const char *serverHeader;
+    const char *outputCharset;
+    const char *urlCharset;
     const char *formFallback;
 } Shared;
+
+static Shared shared; /* Main thread. */
 
 static NsParameterAdjustProc AdjustServerHeader;
 static const NsParameter     sharedRows[] = {
         NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
                 "Field Server of replies; empty: none.", .isDescribed = true,
                 .adjustProc = AdjustServerHeader),
+        NS_TEXT(Shared, outputCharset, "outputcharset", "utf-8",
+                "Charset of pages; ns_choosecharset falls back to it."),
+        NS_TEXT(Shared, urlCharset, "urlcharset", "utf-8",
+                "Charset of query strings and forms."),
         NS_TEXT(Shared, formFallback, "formfallbackcharset", "",
                 "Charset of queries and forms that are not valid UTF-8; empty:"
                     " bodies are read as iso-8859-1, and queries refused."),
@@ -62,9 +70,10 @@ static const NsParameter     sharedRows[] = {
 static const NsParameter rawRows[] = {
     NS_TEXT(Raw, realm, "realm", "server name",
             "Realm of the default authorization.", .isDescribed = true),
-    NS_TEXT(Raw, urlCharset, "urlcharset", "utf-8",
-            "Charset of query strings and forms."),
-    NS_TEXT(Raw, outputCharset, "outputcharset", "utf-8", "Charset of pages."),
+    NS_TEXT(Raw, urlCharset, "urlcharset", "that of ns/parameters",
+            "Charset of query strings and forms.", .isDescribed = true),
+    NS_TEXT(Raw, outputCharset, "outputcharset", "that of ns/parameters",
+            "Charset of pages.", .isDescribed = true),
     NS_TEXT(Raw, formFallback, "formfallbackcharset", "",
             "Charset of queries and forms that are not valid UTF-8; empty: that"
             " of ns/parameters."),
@@ -76,6 +85,8 @@ static const NsParameter rows[] = {
             "else, the driver's location."),
     NS_BOOL(NsRequestServer, noticeDetail, "noticedetail", "true",
             "Error pages end with the server's name, version and location."),
+    NS_BOOL(NsRequestServer, isStealthy, "stealthmode", "false",
+            "Neither the field Server nor error pages name the server."),
     NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,
             "Error pages are at least this long."),
     NS_CHOICE(NsRequestServer, headerCase, "headercase", "preserve",
@@ -95,6 +106,8 @@ static const NsParameter rows[] = {
               "Header fields of every reply that does not have them itself."),
     NS_LISTED("enabletclpages", NS_PARAM_BOOL, "false",
               "Run /*.tcl below the page root."),
+    NS_IGNORED("filterrwlocks", "Filters are read without a lock."),
+    NS_IGNORED("compresspreinit", "Each thread makes its own at first use."),
     NS_LISTED("hackcontenttype", NS_PARAM_BOOL, "true",
               "Accepted and ignored."),
     NS_LISTED("enablehttpproxy", NS_PARAM_BOOL, "false",
@@ -240,8 +253,6 @@ AdjustServerHeader(const void *valuesPtr, NsParameterLimits *limitsPtr)
 static void
 UseShared(NsRequestServer *requestPtr)
 {
-    Shared shared;
-
     NsParametersFill(sharedRows, "ns/parameters", &shared);
     NsProxiesConfigure();
     NsReplySetServer(shared.serverHeader);
@@ -256,6 +267,7 @@ ReadSettings(NsRequestServer *requestPtr)
 
     NsParametersFill(rows, serverPtr->path, requestPtr);
     NsParametersFill(rawRows, serverPtr->path, &raw);
+    requestPtr->noticeDetail &= !requestPtr->isStealthy;
     requestPtr->realm = ns_strdup(raw.realm != NULL ? raw.realm
                                                     : serverPtr->name);
     FindEncodings(requestPtr, &raw);
@@ -264,8 +276,12 @@ ReadSettings(NsRequestServer *requestPtr)
 static void
 FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr)
 {
-    const char *output = rawPtr->outputCharset;
-    const char *url = rawPtr->urlCharset;
+    const char *output = rawPtr->outputCharset != NULL
+        ? rawPtr->outputCharset
+        : shared.outputCharset;
+    const char *url = rawPtr->urlCharset != NULL
+        ? rawPtr->urlCharset
+        : shared.urlCharset;
 
     requestPtr->outputEncoding = Ns_GetCharsetEncoding(output);
     if (requestPtr->outputEncoding == NULL) {

@@ -36,12 +36,13 @@ typedef struct Field {
 } Field;
 
 /* Constant after NsReplySetServer. */
-static Start starts[2];                         /* HTTP/1.0, HTTP/1.1. */
+static Start starts[2][2]; /* HTTP/1.0, HTTP/1.1; with Server, without. */
 static char  serverField[MAX_SERVER_FIELD + 3]; /* The whole field. */
 
 static void   SetServerField(const char *text);
-static size_t RenderStart(char *text, bool isHttp11, int status);
 static void   DropOwnFields(Ns_Set *setPtr);
+static size_t RenderStart(char *text, bool isHttp11, bool isStealthy,
+                          int status);
 static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
@@ -53,7 +54,10 @@ NsReplySetServer(const char *text)
 {
     SetServerField(text);
     for (int i = 0; i < 2; i++) {
-        starts[i].length = RenderStart(starts[i].text, i == 1, 200);
+        for (int j = 0; j < 2; j++) {
+            starts[i][j].length = RenderStart(starts[i][j].text, i == 1, j == 1,
+                                              200);
+        }
     }
 }
 
@@ -125,7 +129,9 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
         connPtr->replyState = NS_REPLY_HEADED;
     }
     connPtr->pub.flags |= NS_CONN_SENTHDRS;
-    next = NsReplyStart(text, &connPtr->messagePtr->head, connPtr->status);
+    next = NsReplyStart(text, &connPtr->messagePtr->head,
+                        NsConnRequestServer(connPtr)->isStealthy,
+                        connPtr->status);
     for (int i = 0; i < n; i++) {
         bool isClean = true;
 
@@ -165,17 +171,17 @@ NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
 }
 
 char *
-NsReplyStart(char *text, const NsHttpHead *headPtr, int status)
+NsReplyStart(char *text, const NsHttpHead *headPtr, bool isStealthy, int status)
 {
     bool         isHttp11 = headPtr->version >= NS_HTTP_1_1;
-    const Start *startPtr = &starts[isHttp11];
+    const Start *startPtr = &starts[isHttp11][isStealthy];
 
     if (status == 200) {
         NsAssert(startPtr->length > 0);
         memcpy(text, startPtr->text, startPtr->length);
         text += startPtr->length;
     } else {
-        text += RenderStart(text, isHttp11, status);
+        text += RenderStart(text, isHttp11, isStealthy, status);
     }
     memcpy(text, NsHttpDateNow(), NS_HTTP_DATE_LENGTH);
     text += NS_HTTP_DATE_LENGTH;
@@ -185,13 +191,14 @@ NsReplyStart(char *text, const NsHttpHead *headPtr, int status)
 }
 
 static size_t
-RenderStart(char *text, bool isHttp11, int status)
+RenderStart(char *text, bool isHttp11, bool isStealthy, int status)
 {
     int n = snprintf(text, MAX_START_BYTES,
                      "HTTP/1.%d %d %s\r\n"
                      "%s"
                      "Date: ",
-                     isHttp11, status, NsStatusReason(status), serverField);
+                     isHttp11, status, NsStatusReason(status),
+                     isStealthy ? "" : serverField);
 
     NsAssert(n > 0 && n < MAX_START_BYTES);
     return (size_t) n;

@@ -43,6 +43,7 @@ bool NsReplyMayKeep(const NsSockSettings *settingsPtr,
  * at most NS_REPLY_START_BYTES.  Where it ends.
  */
 #define NS_REPLY_START_BYTES 192
-char *NsReplyStart(char *text, const NsHttpHead *headPtr, int status);
+char *NsReplyStart(char *text, const NsHttpHead *headPtr, bool isStealthy,
+                   int status);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct NsRequestServer {
     NsServer *serverPtr;
 
     /* Settings: constant after NsRequestServerInit. */
+    bool                     isStealthy; /* Replies do not name the server. */
     bool                     noticeDetail;
     bool                     redirectWithHost;
     int                      errorMinSize; /* Bytes; 0: no padding. */

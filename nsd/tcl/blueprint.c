@@ -15,9 +15,11 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "tcl/cleanup.h"
+#include "tcl/tclcache.h"
 #include "tcl/interp.h"
 #include "tcl/trace.h"
 #include "tcl/httpsettings.h"
@@ -27,6 +29,8 @@ static Ns_TclTraceProc CleanupTrace;
 
 static int         Try(NsTclServer *tclPtr, const char *script, size_t length,
                        Ns_DString *errorPtr);
+static void        BeginUpdate(void);
+static void        EndUpdate(void);
 static void        AddOwnTraces(const char *server);
 static const char *SharedLibrary(void);
 static const char *HomePath(const char *path);
@@ -39,6 +43,7 @@ typedef struct Shared {
     const char *library;
     bool        isInitLocked;
     bool        rejectsClosed;
+    int         maxUpdates;
 } Shared;
 
 static const NsParameter sharedRows[] = {
@@ -48,6 +53,8 @@ static const NsParameter sharedRows[] = {
             "Make interpreters one at a time."),
     NS_BOOL(Shared, rejectsClosed, "rejectalreadyclosedconn", "true",
             "A second reply to a request is an error; else, a Warning."),
+    NS_INT(Shared, maxUpdates, "maxconcurrentupdates", "1000", 1, INT_MAX,
+           "Interpreters that run the server's new state at a time."),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {
@@ -62,13 +69,35 @@ static const NsParameter rows[] = {
     NS_LISTED("initcmds", NS_PARAM_STRING, "",
               "Commands at the end of the server's start."),
     NS_LISTED("lazyloader", NS_PARAM_BOOL, "false", "Accepted and ignored."),
+    NS_IGNORED("nsvrwlocks",
+               "How variables of nsv are locked is not a setting."),
     NS_PARAM_END};
+
+static const NsParameter serverRows[] = {
+    NS_LISTED("serverrootproc", NS_PARAM_STRING, "",
+              "Procedure that answers as for ns_serverrootproc."),
+    NS_PARAM_END};
+
+/*
+ * The interpreters that run the script now.
+ */
+static struct {
+    Ns_Mutex lock;  /* Guards the rest. */
+    Ns_Cond  ended; /* One has ended, or the limit has changed. */
+    int      n;
+    int      max;
+} updates;
+
+static _Thread_local int updateDepth;
 
 void
 NsBlueprintInit(void)
 {
+    NsMutexSetup(&updates.lock, NS_RANK_TCL_MISC, "nsd:updates", NULL);
+    Ns_CondInit(&updates.ended);
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*/tcl", rows, sizeof(NsTclServer));
+    NsParametersRegister("ns/server/*", serverRows, 0);
 }
 
 void
@@ -83,6 +112,8 @@ NsTclServerInit(NsServer *serverPtr)
     section = Ns_DStringVarAppend(&ds, serverPtr->path, "/tcl", NULL);
     tclPtr->serverPtr = serverPtr;
     NsParametersFill(sharedRows, "ns/parameters", &shared);
+    NsBlueprintSetMaxUpdates(shared.maxUpdates);
+    NsTclCacheConfigure();
     NsParametersFill(rows, section, tclPtr);
     tclPtr->library = HomePath(tclPtr->library);
     tclPtr->initFile = HomePath(tclPtr->initFile);
@@ -196,14 +227,66 @@ NsBlueprintApply(NsInterp *itPtr)
     Ns_MutexUnlock(&tclPtr->lock);
 
     Tcl_IncrRefCount(scriptPtr);
+    BeginUpdate();
     result = Tcl_EvalObjEx(itPtr->interp, scriptPtr,
                            TCL_EVAL_GLOBAL | TCL_EVAL_DIRECT);
+    EndUpdate();
     Tcl_DecrRefCount(scriptPtr);
     itPtr->isComplete = result == TCL_OK;
     if (itPtr->isComplete) {
         itPtr->epoch = epoch;
     }
     return result;
+}
+
+/*
+ * An update that begins inside another one of the thread has its turn already.
+ */
+static void
+BeginUpdate(void)
+{
+    if (updateDepth++ > 0) {
+        return;
+    }
+    Ns_MutexLock(&updates.lock);
+    while (updates.n >= updates.max) {
+        Ns_CondWait(&updates.ended, &updates.lock);
+    }
+    updates.n++;
+    Ns_MutexUnlock(&updates.lock);
+}
+
+static void
+EndUpdate(void)
+{
+    if (--updateDepth > 0) {
+        return;
+    }
+    Ns_MutexLock(&updates.lock);
+    NsAssert(updates.n > 0);
+    updates.n--;
+    Ns_CondBroadcast(&updates.ended);
+    Ns_MutexUnlock(&updates.lock);
+}
+
+int
+NsBlueprintMaxUpdates(void)
+{
+    int max;
+
+    Ns_MutexLock(&updates.lock);
+    max = updates.max;
+    Ns_MutexUnlock(&updates.lock);
+    return max;
+}
+
+void
+NsBlueprintSetMaxUpdates(int max)
+{
+    Ns_MutexLock(&updates.lock);
+    updates.max = max;
+    Ns_CondBroadcast(&updates.ended);
+    Ns_MutexUnlock(&updates.lock);
 }
 
 int

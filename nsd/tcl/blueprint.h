@@ -42,6 +42,12 @@ int NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
 Tcl_Obj *NsBlueprintScript(NsTclServer *tclPtr);
 
 /*
+ * How many interpreters may run it at the same time.
+ */
+int  NsBlueprintMaxUpdates(void);
+void NsBlueprintSetMaxUpdates(int max);
+
+/*
  * Once, before the configuration is read.
  */
 void NsBlueprintInit(void);

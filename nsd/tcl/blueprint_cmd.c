@@ -16,6 +16,7 @@
 #include "tcl/commands.h"
 #include "tcl/globals.h"
 #include "tcl/result.h"
+#include "tcl/serverarg.h"
 #include "tcl/trace.h"
 
 static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
@@ -26,7 +27,7 @@ static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
  */
 static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
     MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
-    Update, LoadModules, Remake;
+    Update, LoadModules, MaxUpdates, Remake;
 
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
@@ -68,6 +69,7 @@ static const NsTclCommand subcmds[] = {
     NS_TCL_END,
     /* The init file's own. */
     {"loadmodules", LoadModules, 0, NS_TCL_ANY, NULL, 0},
+    {"maxconcurrentupdates", MaxUpdates, 0, 1, "?number?", 0},
     {"remake", Remake, 1, 1, "script", 0},
     NS_TCL_END};
 
@@ -145,12 +147,43 @@ static int
 GetModules(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    const NsInterp   *itPtr = clientData;
-    const Ns_DString *dsPtr = &itPtr->serverPtr->tclPtr->modules;
+    const NsServer   *serverPtr = ((const NsInterp *) clientData)->serverPtr;
+    const Ns_DString *dsPtr;
 
+    if (objc == 4 && STREQ(Tcl_GetString(objv[2]), "-server")) {
+        serverPtr = NsServerArgFind(interp, Tcl_GetString(objv[3]));
+        if (serverPtr == NULL) {
+            return TCL_ERROR;
+        }
+    } else if (objc != 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, "?-server server?");
+        return TCL_ERROR;
+    }
+    dsPtr = &serverPtr->tclPtr->modules;
     return NsTclReturn(interp,
                        Tcl_NewStringObj(Ns_DStringValue(dsPtr),
                                         Ns_DStringLength(dsPtr)));
+}
+
+static int
+MaxUpdates(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    int max;
+
+    if (objc == 3) {
+        if (Tcl_GetIntFromObj(interp, objv[2], &max) != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (max < 1) {
+            return NsTclFail(interp,
+                             "expected a number of at least 1 but got"
+                             " \"%s\"",
+                             Tcl_GetString(objv[2]));
+        }
+        NsBlueprintSetMaxUpdates(max);
+    }
+    return NsTclReturn(interp, Tcl_NewIntObj(NsBlueprintMaxUpdates()));
 }
 
 static int

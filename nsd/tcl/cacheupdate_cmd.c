@@ -129,6 +129,9 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
     NsTclCacheWork work;
     int            result, microseconds;
 
+    if (NsTclCacheIsOff()) {
+        return Compute(interp, updatePtr, &microseconds);
+    }
     if (NsCacheTxnIsActive()) {
         return EvalInTransaction(interp, updatePtr);
     }
@@ -355,7 +358,11 @@ Begin(Tcl_Interp *interp, Update *updatePtr)
 static void
 Store(Update *updatePtr, const char *text, size_t length, int cost)
 {
-    if (updatePtr->entry == NULL) {
+    if (NsTclCacheIsOff()) {
+        if (updatePtr->entry != NULL) {
+            Ns_CacheDeleteEntry(updatePtr->entry);
+        }
+    } else if (updatePtr->entry == NULL) {
         NsCacheTxnStore(updatePtr->cachePtr, updatePtr->key, text, length,
                         updatePtr->expiresPtr, cost, updatePtr->nFlushesPtr);
     } else {

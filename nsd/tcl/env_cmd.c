@@ -95,7 +95,8 @@ LookCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     exists = NsEnvironGet(&ds, Tcl_GetString(objv[objc - 1]));
     Tcl_DStringResult(interp, &ds);
     if (!exists && !isNoComplain) {
-        return NsTclFail(interp, "no such environment variable");
+        return NsTclFail(interp, "no such environment variable: %s",
+                         Tcl_GetString(objv[objc - 1]));
     }
     if (exists && isUnset) {
         (void) NsEnvironSet(Tcl_GetString(objv[objc - 1]), NULL);

@@ -286,7 +286,12 @@ BinDir(Ns_DString *dsPtr)
     const char *path = Ns_InfoNameOfExecutable();
     const char *slash = strrchr(path, '/');
 
-    Ns_DStringNAppend(dsPtr, path, slash != NULL ? (int) (slash - path) : -1);
+    if (NsPathsHasBin()) {
+        (void) Ns_BinPath(dsPtr, NULL);
+    } else {
+        Ns_DStringNAppend(dsPtr, path,
+                          slash != NULL ? (int) (slash - path) : -1);
+    }
 }
 
 static void

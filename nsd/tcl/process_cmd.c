@@ -11,6 +11,7 @@
 #include "nsthread.h"
 #include "process/module.h"
 #include "process/shutdown.h"
+#include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
@@ -19,6 +20,9 @@
 
 static Tcl_ObjCmdProc ExitCmd, ShutdownCmd, ModuleLoadCmd, KillCmd, SetUserCmd,
     SetGroupCmd, LimitCmd;
+
+static int GetLimit(Tcl_Interp *interp, Tcl_Obj *valueObj, rlim_t *limitPtr);
+static Tcl_Obj *LimitObj(rlim_t limit);
 
 static const NsTclCommand commands[] = {
     {"exit", ExitCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -182,10 +186,10 @@ LimitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     static const int resources[] = {
         RLIMIT_CORE, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_AS};
     struct rlimit limit;
-    Tcl_WideInt   value;
+    Tcl_Obj      *listPtr;
     int           which;
 
-    if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcmd", 0, &which)
+    if (Tcl_GetIndexFromObj(interp, objv[1], names, "subcommand", 0, &which)
         != TCL_OK) {
         return TCL_ERROR;
     }
@@ -194,20 +198,46 @@ LimitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                          Tcl_PosixError(interp));
     }
     if (objc == 3) {
-        if (STREQ(Tcl_GetString(objv[2]), "unlimited")) {
-            limit.rlim_cur = RLIM_INFINITY;
-        } else if (Tcl_GetWideIntFromObj(interp, objv[2], &value) != TCL_OK) {
+        if (GetLimit(interp, objv[2], &limit.rlim_cur) != TCL_OK) {
             return TCL_ERROR;
-        } else {
-            limit.rlim_cur = (rlim_t) value;
         }
         if (setrlimit((__rlimit_resource_t) resources[which], &limit) != 0) {
             return NsTclFail(interp, "setrlimit failed: %s",
                              Tcl_PosixError(interp));
         }
     }
-    return NsTclReturn(interp,
-                       limit.rlim_cur == RLIM_INFINITY
-                           ? Tcl_NewStringObj("unlimited", -1)
-                           : Tcl_NewWideIntObj((Tcl_WideInt) limit.rlim_cur));
+    listPtr = Tcl_NewListObj(0, NULL);
+    Tcl_ListObjAppendElement(NULL, listPtr, LimitObj(limit.rlim_cur));
+    Tcl_ListObjAppendElement(NULL, listPtr, LimitObj(limit.rlim_max));
+    return NsTclReturn(interp, listPtr);
+}
+
+/*
+ * A number, a size with a unit, or `unlimited`.
+ */
+static int
+GetLimit(Tcl_Interp *interp, Tcl_Obj *valueObj, rlim_t *limitPtr)
+{
+    const char *text = Tcl_GetString(valueObj);
+    Tcl_WideInt bytes;
+
+    if (STREQ(text, "unlimited")) {
+        *limitPtr = RLIM_INFINITY;
+        return TCL_OK;
+    }
+    if (!NsUnitsSize(text, &bytes) || bytes < 0) {
+        return NsTclFail(interp,
+                         "expected integer, memory size or unlimited but got"
+                         " \"%s\"",
+                         text);
+    }
+    *limitPtr = (rlim_t) bytes;
+    return TCL_OK;
+}
+
+static Tcl_Obj *
+LimitObj(rlim_t limit)
+{
+    return limit == RLIM_INFINITY ? Tcl_NewStringObj("unlimited", -1)
+                                  : Tcl_NewWideIntObj((Tcl_WideInt) limit);
 }

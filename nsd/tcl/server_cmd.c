@@ -411,7 +411,11 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else if (STREQ(name, "tcllib")) {
         Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
     } else if (STREQ(name, "logdir")) {
-        NsPathsLog(&ds, NULL);
+        if (serverPtr->logDir != NULL) {
+            Ns_DStringAppend(&ds, serverPtr->logDir);
+        } else {
+            NsPathsLog(&ds, NULL);
+        }
     } else {
         if (STREQ(name, "pageroot")) {
             LogDeprecated(callPtr, "ns_server pagedir");

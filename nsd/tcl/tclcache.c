@@ -24,6 +24,21 @@ static const NsParameter rows[] = {
             NS_PARAM_NO_LIMIT, "Size of the cache ns:memoize."),
     NS_PARAM_END};
 
+/*
+ * Of all servers.
+ */
+typedef struct Shared {
+    int mode; /* Index of the word. */
+} Shared;
+
+static Shared shared; /* Constant after start. */
+
+static const NsParameter sharedRows[] = {
+    NS_CHOICE(Shared, mode, "cachingmode", "full", "full none",
+              "With none, caches of scripts keep nothing, as one of several "
+              "servers with the same data may want."),
+    NS_PARAM_END};
+
 static NsPerServer tables;
 
 static _Thread_local const NsTclCacheWork *innermostWorkPtr;
@@ -36,6 +51,19 @@ void
 NsTclCacheInit(void)
 {
     NsParametersRegister("ns/server/*/tcl", rows, sizeof(NsTclCacheSettings));
+    NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
+}
+
+void
+NsTclCacheConfigure(void)
+{
+    NsParametersFill(sharedRows, "ns/parameters", &shared);
+}
+
+bool
+NsTclCacheIsOff(void)
+{
+    return shared.mode != 0;
 }
 
 static void *

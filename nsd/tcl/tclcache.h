@@ -91,8 +91,14 @@ void NsTclCacheWorkEnd(const NsTclCacheWork *workPtr);
 bool NsTclCacheWorkHas(const NsTclCache *cachePtr, const char *key);
 
 /*
- * Once, before the configuration is read.
+ * Once, before the configuration is read; and when it has been.
  */
 void NsTclCacheInit(void);
+void NsTclCacheConfigure(void);
+
+/*
+ * The configuration wants that nothing is kept.
+ */
+bool NsTclCacheIsOff(void);
 
 #endif

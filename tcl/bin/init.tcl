@@ -884,6 +884,10 @@ proc nsboot::Boot {} {
         SourceLibrary [ns_library shared $module] [ns_library private $module]
         ns_module clear
     }
+    set rootProc [ns_config ns/server/[ns_info server] serverrootproc ""]
+    if {$rootProc ne ""} {
+        ns_serverrootproc $rootProc
+    }
     InitCommands [ns_config ns/server/[ns_info server]/tcl initcmds ""]
 }
 
