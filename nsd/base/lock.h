@@ -60,7 +60,7 @@ typedef enum {
     /* net */
     NS_RANK_DRIVERS = 500,      /* Driver threads that may hand over. */
     NS_RANK_HTTP_QUEUE = 510,   /* The queues of ns_http are made. */
-    NS_RANK_HTTP_KEPT = 515,    /* Connections kept for ns_http. */
+    NS_RANK_HTTP_KEPT = 515,    /* Kept for ns_http. */
     NS_RANK_WRITER = 520,       /* Jobs of a writer thread. */
     NS_RANK_SOCKCALLBACK = 540, /* Sockets with callbacks. */
     NS_RANK_TASK = 550,         /* Task queues. */

@@ -15,6 +15,7 @@
 #include "net/httprequest.h"
 #include "net/httpwork.h"
 #include "net/task.h"
+#include "net/tlskept.h"
 #include "nssocket.h"
 #include "nsthread.h"
 
@@ -40,6 +41,7 @@ NsHttpClientInit(void)
 {
     NsHttpThreadsInit();
     NsHttpKeptInit();
+    NsTlsKeptInit();
 }
 
 NsHttpClient *

@@ -11,6 +11,7 @@
 #include <openssl/x509v3.h>
 
 #include "net/listen.h"
+#include "net/tlskept.h"
 #include "nsthread.h"
 
 struct NsTlsClient {
@@ -25,6 +26,8 @@ struct NsTlsClient {
     int                   nExceptions;
 };
 
+static SSL_CTX        *FindContext(const NsTlsClientSpec *specPtr,
+                                   Ns_DString            *errorPtr);
 static pem_password_cb RefusePassword;
 static bool            Start(NsTlsClient *tlsPtr, SSL *ssl, NS_SOCKET sock);
 static int             Verify(int isValid, X509_STORE_CTX *storePtr);
@@ -41,7 +44,7 @@ NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
     NsTlsClient *tlsPtr;
 
     ERR_clear_error();
-    ctx = NsTlsClientContext(specPtr, errorPtr);
+    ctx = FindContext(specPtr, errorPtr);
     if (ctx == NULL) {
         return NULL;
     }
@@ -95,6 +98,24 @@ NsTlsClientRestart(NsTlsClient *tlsPtr, NS_SOCKET sock)
         SSL_free(ssl);
     }
     ERR_clear_error();
+}
+
+static SSL_CTX *
+FindContext(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
+{
+    NsTlsSetting setting;
+    SSL_CTX     *ctx;
+
+    NsTlsSettingInit(&setting, specPtr);
+    ctx = NsTlsKeptFind(&setting);
+    if (ctx == NULL) {
+        ctx = NsTlsClientContext(specPtr, errorPtr);
+        if (ctx != NULL) {
+            NsTlsKeptAdd(&setting, ctx);
+        }
+    }
+    NsTlsSettingFree(&setting);
+    return ctx;
 }
 
 SSL_CTX *
