@@ -9,11 +9,16 @@
  */
 
 #include "unit.h"
+#include "log_settings.h"
 #include "aborts.h"
 #include "log_child.h"
 
 #include "log/init.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkcheck.h"
 #include "log/sink/sinkpass.h"
 #include "log/sink/sinkwake.h"
@@ -40,12 +45,7 @@ Start(void)
     snprintf(systemLog, sizeof(systemLog), "%s/nsd.log", directory);
     snprintf(file, sizeof(file), "%s/test.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog,
-        .sanitize = 2,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, systemLog, false, NS_LOG_MEMORY_MIN);
     stream = Ns_LogStreamCreate("test", Format, NULL);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = "test",
@@ -59,7 +59,7 @@ Start(void)
     }
     NsSinkLock(sink);
     NsSinkPass(sink, 0);
-    MUST(sink->buffer.nRecords == NRECORDS, 3);
+    MUST(sink->buffer->nRecords == NRECORDS, 3);
 }
 
 static void
@@ -69,7 +69,7 @@ InOrder(void)
     NsSinkUnlock(sink);
     MUST(Ns_LogSinkFlush(sink) == NS_OK, 4);
     NsSinkLock(sink);
-    MUST(sink->buffer.nRecords == 0, 5);
+    MUST(sink->buffer->nRecords == 0, 5);
     NsSinkUnlock(sink);
     NsLogStop();
     NsLogFinish();
@@ -84,38 +84,38 @@ InOrder(void)
     }
 
 FAULT(WrittenBeyondTheBuffer,
-      sink->buffer.nWritten = sink->buffer.nBuffered + 1)
-FAULT(ShortWriteOfNoFailure, sink->buffer.nWritten = 1)
-FAULT(LinesBeyondTheRoom, sink->buffer.room = sink->buffer.nBuffered - 1)
-FAULT(RoomWithoutBytes, sink->buffer.bytes = NULL)
-FAULT(AgeWithoutLines, sink->buffer.nLines = 0;
-      sink->buffer.nRecords = sink->buffer.nBuffered = 0)
-FAULT(MoreRecordsThanLines, sink->buffer.nRecords = NRECORDS + 1)
-FAULT(BytesWithoutLines, sink->buffer.oldest = 0; sink->buffer.nLines = 0;
-      sink->buffer.nRecords = 0)
-FAULT(FailureWithoutBegin, sink->failing.reason = EIO)
-FAULT(BeginWithoutFailure, atomic_store(&sink->failing.since, 1))
-FAULT(RetryOfNothing, sink->failing.retryAt = 1)
+      sink->buffer->nWritten = sink->buffer->nBuffered + 1)
+FAULT(ShortWriteOfNoFailure, sink->buffer->nWritten = 1)
+FAULT(LinesBeyondTheRoom, sink->buffer->room = sink->buffer->nBuffered - 1)
+FAULT(RoomWithoutBytes, sink->buffer->bytes = NULL)
+FAULT(AgeWithoutLines, sink->buffer->nLines = 0;
+      sink->buffer->nRecords = sink->buffer->nBuffered = 0)
+FAULT(MoreRecordsThanLines, sink->buffer->nRecords = NRECORDS + 1)
+FAULT(BytesWithoutLines, sink->buffer->oldest = 0; sink->buffer->nLines = 0;
+      sink->buffer->nRecords = 0)
+FAULT(FailureWithoutBegin, sink->failing->reason = EIO)
+FAULT(BeginWithoutFailure, atomic_store(&sink->failing->since, 1))
+FAULT(RetryOfNothing, sink->failing->retryAt = 1)
 FAULT(ServedBeforeTheyCame,
       atomic_store(&sink->turns.nServed, atomic_load(&sink->turns.nComers) + 1))
 FAULT(MoreKeptThanLines, atomic_store(&sink->turns.nKept, NRECORDS + 1))
-FAULT(MappingWithoutSlot, sink->reader.slotPtr = NULL)
-FAULT(SlotOfAnotherSink, sink->reader.slotPtr++)
-FAULT(MoreLanesThanRoom, sink->reader.nLanes = sink->reader.roomLanes + 1)
-FAULT(RecordStillAtHand, sink->reader.isInLane = true)
-FAULT(PlacesNotTakenBack, sink->loan.isLent = true)
-FAULT(FloorsNotUsed, sink->loan.hasFloors = true)
-FAULT(MoreAtRiskThanRead, sink->loan.nAtRisk = NRECORDS + 1)
-FAULT(NoDescriptor, sink->target.fd = -2)
+FAULT(MappingWithoutSlot, sink->reader->slotPtr = NULL)
+FAULT(SlotOfAnotherSink, sink->reader->slotPtr++)
+FAULT(MoreLanesThanRoom, sink->reader->nLanes = sink->reader->roomLanes + 1)
+FAULT(RecordStillAtHand, sink->reader->isInLane = true)
+FAULT(PlacesNotTakenBack, sink->loan->isLent = true)
+FAULT(FloorsNotUsed, sink->loan->hasFloors = true)
+FAULT(MoreAtRiskThanRead, sink->loan->nAtRisk = NRECORDS + 1)
+FAULT(NoDescriptor, sink->target->fd = -2)
 FAULT(OldLimits, atomic_store(&sink->limits.wakeBytes, 1))
 FAULT(StillInAWrite, atomic_store(&sink->counts.busySince, 1))
 FAULT(SpilledWithoutFile, atomic_store(&sink->counts.nSpilled, 1))
 FAULT(NotLocked, Ns_MutexUnlock(&sink->lock))
 
 FAULT(DeliveredTwice, atomic_fetch_add(&sink->counts.nDelivered, 1))
-FAULT(RecordsForgotten, sink->buffer.nRecords = 0)
-FAULT(LaneNotInTheList, sink->reader.firstMoved = NULL)
-FAULT(LaneNotMarked, sink->reader.firstMoved->place.isMoved = false)
+FAULT(RecordsForgotten, sink->buffer->nRecords = 0)
+FAULT(LaneNotInTheList, sink->reader->firstMoved = NULL)
+FAULT(LaneNotMarked, sink->reader->firstMoved->place.isMoved = false)
 
 #define SLEEP_FAULT(name, change)        \
     static void name(void)               \

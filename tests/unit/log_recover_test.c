@@ -8,6 +8,7 @@
  */
 
 #include "unit.h"
+#include "log_settings.h"
 #include "child.h"
 
 #include <pthread.h>
@@ -74,14 +75,7 @@ Start(size_t bufferBytes, Ns_LogSink *sinkPtr)
 
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = path,
-        .notice = true,
-        .sanitize = 2,
-        .isAsync = true,
-        .memoryBytes = memoryBytes,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, path, true, memoryBytes);
     stream = Ns_LogStreamCreate("test", Format, NULL);
     *sinkPtr = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = "test",
@@ -482,12 +476,7 @@ StartSampling(void)
 
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = path,
-        .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, path, true, NS_LOG_MEMORY_MIN);
     spec.settings.sample = 2;
     return NsSinkCreate(&spec);
 }
@@ -617,14 +606,7 @@ StartWithoutStream(void)
 
     snprintf(path, sizeof(path), "%s/nsd.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = path,
-        .notice = true,
-        .sanitize = 2,
-        .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, path, true, NS_LOG_MEMORY_MIN);
     if (NsSinkCreate(&(NsSinkSpec){.name = "test",
                                    .type = "file",
                                    .file = file,
@@ -672,14 +654,7 @@ StartDatabase(void)
     snprintf(database, sizeof(database), "%s/rows.db", directory);
     NsLogInit();
     NsSinkModuleInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = path,
-        .notice = true,
-        .sanitize = 2,
-        .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, path, true, NS_LOG_MEMORY_MIN);
     stream = Ns_LogStreamCreate("test", Format, NULL);
     spec.settings.bufferBytes = 2000;
     if (NsSinkCreate(&spec) == NULL) {

@@ -8,6 +8,7 @@
  */
 
 #include "unit.h"
+#include "log_settings.h"
 
 #include <sys/wait.h>
 
@@ -36,14 +37,7 @@ LogAndDie(void)
     char                     audit[] = "thread\0kind\0key\0value";
 
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = logFile,
-        .notice = true,
-        .sanitize = 2,
-        .isAsync = true,
-        .memoryBytes = MEMORY_BYTES,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, logFile, true, MEMORY_BYTES);
     (void) NsSinkCreate(&(NsSinkSpec){
         .name = "all",
         .type = "file",

@@ -8,6 +8,7 @@
  */
 
 #include "unit.h"
+#include "log_settings.h"
 #include "log_child.h"
 
 #include <malloc.h>
@@ -49,14 +50,7 @@ Start(Ns_LogStream *streamPtr)
     Ns_LogSink sink;
 
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = PathOf("nsd.log"),
-        .notice = true,
-        .sanitize = 2,
-        .isAsync = true,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, PathOf("nsd.log"), true, NS_LOG_MEMORY_MIN);
     *streamPtr = Ns_LogStreamCreate("test", Format, NULL);
     NsStreamSetOverflow(*streamPtr, NS_OVERFLOW_BLOCK);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){

@@ -8,10 +8,12 @@
 #include "aborts.h"
 
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/target/targetcheck.h"
 #include "nsthread.h"
 
-static struct Ns_LogSink_ sink;
+static NsSinkBuffer       buffer;
+static struct Ns_LogSink_ sink = {.buffer = &buffer};
 static char               bytes[32];
 
 /*
@@ -21,10 +23,10 @@ static void
 MakeSink(void)
 {
     NsMutexSetup(&sink.lock, NS_RANK_LOG_FILE, "ns:log", "test");
-    sink.buffer.bytes = bytes;
-    sink.buffer.room = sizeof(bytes);
-    sink.buffer.nBuffered = 16;
-    sink.buffer.nWritten = 6;
+    buffer.bytes = bytes;
+    buffer.room = sizeof(bytes);
+    buffer.nBuffered = 16;
+    buffer.nWritten = 6;
     Ns_MutexLock(&sink.lock);
 }
 
@@ -43,14 +45,14 @@ MakeSink(void)
 
 WRITE_FAULT(Sound, (void) 0)
 WRITE_FAULT(NotLocked, Ns_MutexUnlock(&sink.lock))
-WRITE_FAULT(AllIsWritten, sink.buffer.nWritten = 16)
-WRITE_FAULT(WrittenTwice, sink.buffer.nWritten = 4)
-WRITE_FAULT(LeftOut, sink.buffer.nWritten = 8)
-WRITE_FAULT(NotAllOfIt, sink.buffer.nBuffered = 20)
-WRITE_FAULT(BeyondTheBuffer, sink.buffer.room = 12)
-FAULT(Confirmed, sink.buffer.nWritten = 16, NsTargetCheckWritten(&sink))
+WRITE_FAULT(AllIsWritten, buffer.nWritten = 16)
+WRITE_FAULT(WrittenTwice, buffer.nWritten = 4)
+WRITE_FAULT(LeftOut, buffer.nWritten = 8)
+WRITE_FAULT(NotAllOfIt, buffer.nBuffered = 20)
+WRITE_FAULT(BeyondTheBuffer, buffer.room = 12)
+FAULT(Confirmed, buffer.nWritten = 16, NsTargetCheckWritten(&sink))
 FAULT(ConfirmedUnwritten, (void) 0, NsTargetCheckWritten(&sink))
-FAULT(ConfirmedUnlocked, sink.buffer.nWritten = 16;
+FAULT(ConfirmedUnlocked, buffer.nWritten = 16;
       Ns_MutexUnlock(&sink.lock), NsTargetCheckWritten(&sink))
 
 static void

@@ -7,6 +7,7 @@
  */
 
 #include "unit.h"
+#include "log_settings.h"
 #include "log_child.h"
 
 #include "log/init.h"
@@ -48,13 +49,7 @@ Start(int bufferLines)
     snprintf(systemLog, sizeof(systemLog), "%s/nsd.log", directory);
     snprintf(file, sizeof(file), "%s/test.log", directory);
     NsLogInit();
-    NsLogConfigure(&(NsLogSettings){
-        .file = systemLog,
-        .notice = true,
-        .sanitize = 2,
-        .memoryBytes = NS_LOG_MEMORY_MIN,
-        .ringDirectory = directory,
-        .home = directory});
+    ConfigureLog(directory, systemLog, false, NS_LOG_MEMORY_MIN);
     stream = Ns_LogStreamCreate("test", Format, NULL);
     sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
         .name = "test",

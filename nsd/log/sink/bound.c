@@ -30,6 +30,9 @@
 #include "log/ring/segment.h"
 #include "log/sink/relieve.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/sinkwake.h"
@@ -140,13 +143,14 @@ void
 NsBoundLend(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    NsAssert(!sink->loan.isLent && !sink->loan.hasFloors);
-    if (sink->reader.ringPtr == NULL || sink->reader.ringPtr != NsSinkRing()) {
+    NsAssert(!sink->loan->isLent && !sink->loan->hasFloors);
+    if (sink->reader->ringPtr == NULL
+        || sink->reader->ringPtr != NsSinkRing()) {
         return;
     }
-    Ns_MutexLock(&sink->loan.lock);
-    sink->loan.isLent = true;
-    Ns_MutexUnlock(&sink->loan.lock);
+    Ns_MutexLock(&sink->loan->lock);
+    sink->loan->isLent = true;
+    Ns_MutexUnlock(&sink->loan->lock);
     if (IsBeyond(sink, LimitOf(sink, SIZE_MAX))) {
         /*
          * The keeper may have looked while we were reading, when it could do
@@ -165,12 +169,12 @@ void
 NsBoundTakeBack(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    if (!sink->loan.isLent) {
+    if (!sink->loan->isLent) {
         return;
     }
-    Ns_MutexLock(&sink->loan.lock);
-    sink->loan.isLent = false;
-    Ns_MutexUnlock(&sink->loan.lock);
+    Ns_MutexLock(&sink->loan->lock);
+    sink->loan->isLent = false;
+    Ns_MutexUnlock(&sink->loan->lock);
     NsRelieveUseFloors(sink);
 }
 
@@ -310,14 +314,14 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
     if (held > most) {
         bool isLent, mayDrop = MayDrop(sink, share != SIZE_MAX);
 
-        Ns_MutexLock(&sink->loan.lock);
-        isLent = sink->loan.isLent;
+        Ns_MutexLock(&sink->loan->lock);
+        isLent = sink->loan->isLent;
         if (isLent) {
             *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
         }
-        Ns_MutexUnlock(&sink->loan.lock);
+        Ns_MutexUnlock(&sink->loan->lock);
         if (!isLent && MayLock(sink) && NsSinkTryLock(sink)) {
-            if (sink->failing.reason != 0 || sink->claims != NULL) {
+            if (sink->failing->reason != 0 || sink->claims != NULL) {
                 *isRelievedPtr |= NsRelieve(sink, most - most / 8, mayDrop) > 0;
                 NsRelieveUseFloors(sink);
             }
@@ -326,7 +330,7 @@ Check(Ns_LogSink sink, size_t share, bool *isRelievedPtr)
         Report(sink);
         held = NsSinkHeld(sink);
     } else if (atomic_load(&sink->counts.spillFailure)
-               != sink->keeper.failureTold) {
+               != sink->keeper->failureTold) {
         /* Its own thread found no room and freed some. */
         Report(sink);
     }
@@ -363,7 +367,7 @@ MayDrop(Ns_LogSink sink, bool isShort)
 
     return atomic_load(&sink->limits.maxMemory) > 0
         || (isShort
-            && (atomic_load(&sink->failing.since) != 0
+            && (atomic_load(&sink->failing->since) != 0
                 || (busy != 0 && NsLogClock() - busy > NS_STAMP_SECOND)));
 }
 
@@ -421,8 +425,8 @@ Watch(void)
         uint64_t nWrites = atomic_load(&sink->counts.nWrites);
 
         LookAt(sink, busy);
-        isBusy |= busy != 0 || nWrites != sink->keeper.nWritesSeen;
-        sink->keeper.nWritesSeen = nWrites;
+        isBusy |= busy != 0 || nWrites != sink->keeper->nWritesSeen;
+        sink->keeper->nWritesSeen = nWrites;
     }
     if (!isBusy) {
         atomic_store(&isWatching, false);
@@ -465,8 +469,8 @@ Report(Ns_LogSink sink)
     int64_t now = NsLogClock();
 
     if (atomic_load(&sink->counts.spilledBytes) > 0
-        && sink->keeper.spillTold != atomic_load(&sink->counts.spillSince)) {
-        sink->keeper.spillTold = atomic_load(&sink->counts.spillSince);
+        && sink->keeper->spillTold != atomic_load(&sink->counts.spillSince)) {
+        sink->keeper->spillTold = atomic_load(&sink->counts.spillSince);
         Tell(sink, Warning,
              "log[%s]: the sink has fallen behind: its oldest "
              "records wait on disk in '%s', %zu bytes at most; see why "
@@ -474,8 +478,8 @@ Report(Ns_LogSink sink)
              sink->name, NsSinkRing()->headerPtr->spillDirectory,
              (size_t) atomic_load(&sink->limits.maxSpill), NsSinkFile(sink));
     }
-    if (failure != sink->keeper.failureTold) {
-        sink->keeper.failureTold = failure;
+    if (failure != sink->keeper->failureTold) {
+        sink->keeper->failureTold = failure;
         if (failure != 0) {
             Tell(sink, Error,
                  "log[%s]: the sink is behind, and its records "
@@ -484,9 +488,9 @@ Report(Ns_LogSink sink)
                  strerror(failure));
         }
     }
-    if (atomic_load(&sink->keeper.nUntoldLost) > 0
-        && (sink->keeper.lostTold == 0
-            || now - sink->keeper.lostTold >= REPORT_NANOS)) {
+    if (atomic_load(&sink->keeper->nUntoldLost) > 0
+        && (sink->keeper->lostTold == 0
+            || now - sink->keeper->lostTold >= REPORT_NANOS)) {
         Tell(sink, Error,
              "log[%s]: the sink is behind by more than "
              "maxmemory, %zu bytes, and maxspill, %zu bytes: its oldest "
@@ -494,9 +498,9 @@ Report(Ns_LogSink sink)
              "'%s' takes nothing, or too little",
              sink->name, LimitOf(sink, SIZE_MAX),
              (size_t) atomic_load(&sink->limits.maxSpill),
-             (uint64_t) atomic_exchange(&sink->keeper.nUntoldLost, 0),
+             (uint64_t) atomic_exchange(&sink->keeper->nUntoldLost, 0),
              NsSinkFile(sink));
-        sink->keeper.lostTold = now;
+        sink->keeper->lostTold = now;
     }
 }
 

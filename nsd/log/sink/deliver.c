@@ -13,6 +13,10 @@
 #include "log/sink/bound.h"
 #include "log/sink/flush.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkbuffer.h"
+#include "log/sink/sinkloan.h"
 #include "log/sink/sinkstate.h"
 #include "log/sink/sinktable.h"
 #include "log/stream/entry.h"
@@ -57,19 +61,19 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
     Ns_LogRecord reduced;
     size_t       length;
 
-    if (sink->target.isClosed) {
+    if (sink->target->isClosed) {
         atomic_fetch_add(&sink->counts.nFailed, 1);
         return true;
     }
-    if (likely(!sink->reader.isJudged)
+    if (likely(!sink->reader->isJudged)
         && !NsSinkWantsRecord(sink, stream, recordPtr)) {
         atomic_fetch_add(&sink->counts.nIgnored, 1);
         return true;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
         reduced = NsUnitWithout(recordPtr, &sink->ignored,
-                                &sink->buffer.reduced,
-                                &sink->buffer.reducedBytes);
+                                &sink->buffer->reduced,
+                                &sink->buffer->reducedBytes);
         recordPtr = &reduced;
     }
     if (!FormatRecord(sink, stream, recordPtr, &length)) {
@@ -90,8 +94,8 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         }
     }
     CountLine(sink, recordPtr, length);
-    sink->buffer.nRecords++;
-    sink->buffer.isUrgent |= NsSeverityWeight(recordPtr->severity)
+    sink->buffer->nRecords++;
+    sink->buffer->isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
     return true;
 }
@@ -102,7 +106,7 @@ NsDeliverFlush(Ns_LogSink sink)
     if (!NsFlushOut(sink)) {
         return false;
     }
-    if (sink->failing.reason != 0) {
+    if (sink->failing->reason != 0) {
         NoteSuccess(sink);
     }
     return true;
@@ -111,15 +115,15 @@ NsDeliverFlush(Ns_LogSink sink)
 static void
 NoteSuccess(Ns_LogSink sink)
 {
-    double seconds = (double) (NsLogClock() - atomic_load(&sink->failing.since))
-        / 1e9;
-    int reason = sink->failing.reason;
+    double seconds =
+        (double) (NsLogClock() - atomic_load(&sink->failing->since)) / 1e9;
+    int reason = sink->failing->reason;
 
     NsAssert(reason != 0);
-    sink->failing.reason = 0;
-    atomic_store(&sink->failing.since, 0);
-    sink->failing.retryAt = 0;
-    sink->failing.complaint[0] = '\0';
+    sink->failing->reason = 0;
+    atomic_store(&sink->failing->since, 0);
+    sink->failing->retryAt = 0;
+    sink->failing->complaint[0] = '\0';
     NsDeliverTell(sink, Notice,
                   "log[%s]: writing to '%s' works again, "
                   "after %.3f seconds",
@@ -141,28 +145,28 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
     NsAssertLocked(&sink->lock);
     if (IsFlushDue(sink, occasion, now)) {
         (void) NsDeliverFlush(sink);
-    } else if (sink->failing.reason == 0 && sink->buffer.nBuffered > 0
+    } else if (sink->failing->reason == 0 && sink->buffer->nBuffered > 0
                && settingsPtr->bufferLines == 0) {
-        next = sink->buffer.oldest + settingsPtr->bufferNanos;
+        next = sink->buffer->oldest + settingsPtr->bufferNanos;
         if (sink->typePtr->isDatabase) {
             next = MIN(next, now + LOOK_NANOS);
         }
     }
-    if (sink->buffer.syncDue != 0
-        && NsSinkIsDue(sink->buffer.syncDue, settingsPtr->syncNanos)) {
+    if (sink->buffer->syncDue != 0
+        && NsSinkIsDue(sink->buffer->syncDue, settingsPtr->syncNanos)) {
         (void) NsDeliverSync(sink);
     }
-    if (sink->failing.reason != 0) {
+    if (sink->failing->reason != 0) {
         /* Retry at once if the sink has another file now. */
-        next = MAX(MIN(sink->failing.retryAt, now + sink->failing.retryNanos),
+        next = MAX(MIN(sink->failing->retryAt, now + sink->failing->retryNanos),
                    1);
     }
-    if (sink->buffer.syncDue != 0
-        && (next == 0 || sink->buffer.syncDue < next)) {
-        next = MIN(sink->buffer.syncDue, now + settingsPtr->syncNanos);
+    if (sink->buffer->syncDue != 0
+        && (next == 0 || sink->buffer->syncDue < next)) {
+        next = MIN(sink->buffer->syncDue, now + settingsPtr->syncNanos);
     }
-    if (sink->target.nextRoll != 0) {
-        int64_t roll = (int64_t) sink->target.nextRoll * NS_STAMP_SECOND;
+    if (sink->target->nextRoll != 0) {
+        int64_t roll = (int64_t) sink->target->nextRoll * NS_STAMP_SECOND;
 
         next = next == 0 || roll < next ? roll : next;
     }
@@ -233,15 +237,15 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
              const Ns_LogRecord *recordPtr, size_t *lengthPtr)
 {
     if (unlikely(IsFlushDue(sink, NS_FLUSH_FOR_ROOM, 0)
-                 || sink->failing.reason != 0)
+                 || sink->failing->reason != 0)
         && !FlushFirst(sink)) {
         return false;
     }
-    if (unlikely(sink->buffer.room < sink->buffer.nBuffered + MIN_ROOM / 4)) {
-        Grow(sink, sink->buffer.nBuffered + MIN_ROOM);
+    if (unlikely(sink->buffer->room < sink->buffer->nBuffered + MIN_ROOM / 4)) {
+        Grow(sink, sink->buffer->nBuffered + MIN_ROOM);
     }
     *lengthPtr = Format(sink, stream, recordPtr);
-    return likely(*lengthPtr <= sink->buffer.room - sink->buffer.nBuffered)
+    return likely(*lengthPtr <= sink->buffer->room - sink->buffer->nBuffered)
         || FormatWithMoreRoom(sink, stream, recordPtr, lengthPtr);
 }
 
@@ -252,13 +256,13 @@ FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
 static inline void
 CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
 {
-    NsAssert(sink->buffer.uncounted == recordPtr);
-    NsAssert(length <= sink->buffer.room - sink->buffer.nBuffered);
-    sink->buffer.uncounted = NULL;
-    sink->buffer.nBuffered += length;
-    sink->buffer.nLines++;
-    if (sink->buffer.oldest == 0) {
-        sink->buffer.oldest = recordPtr->time;
+    NsAssert(sink->buffer->uncounted == recordPtr);
+    NsAssert(length <= sink->buffer->room - sink->buffer->nBuffered);
+    sink->buffer->uncounted = NULL;
+    sink->buffer->nBuffered += length;
+    sink->buffer->nLines++;
+    if (sink->buffer->oldest == 0) {
+        sink->buffer->oldest = recordPtr->time;
     }
 }
 
@@ -268,12 +272,12 @@ CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
 static inline bool
 IsRollDue(Ns_LogSink sink, size_t length)
 {
-    uint64_t bytes = sink->target.fileBytes + sink->buffer.nBuffered;
+    uint64_t bytes = sink->target->fileBytes + sink->buffer->nBuffered;
 
     return sink->settings.rotateBytes > 0 && bytes > 0
         && bytes + length > sink->settings.rotateBytes
         && sink->typePtr->filePtr != NULL
-        && NsSinkIsDue(sink->target.rotateAfter, ROLL_NANOS);
+        && NsSinkIsDue(sink->target->rotateAfter, ROLL_NANOS);
 }
 
 /*
@@ -290,7 +294,7 @@ RollBySize(Ns_LogSink sink, size_t length)
     sink->typePtr->filePtr->measureProc(sink);
     if (IsRollDue(sink, length)
         && sink->typePtr->filePtr->rollProc(sink, NULL, NULL) != NS_OK) {
-        sink->target.rotateAfter = NsLogClock() + ROLL_NANOS;
+        sink->target->rotateAfter = NsLogClock() + ROLL_NANOS;
     }
     return !IsGone(sink);
 }
@@ -304,18 +308,18 @@ IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
     bool                  isFull = settingsPtr->bufferLines > 0
-                         ? sink->buffer.nLines > settingsPtr->bufferLines
-                         : sink->buffer.nBuffered >= settingsPtr->bufferBytes;
+                         ? sink->buffer->nLines > settingsPtr->bufferLines
+                         : sink->buffer->nBuffered >= settingsPtr->bufferBytes;
 
     if (occasion == NS_FLUSH_FOR_ROOM) {
-        return isFull && sink->buffer.nBuffered > 0;
+        return isFull && sink->buffer->nBuffered > 0;
     }
-    if (sink->failing.reason != 0
-        || (sink->buffer.nBuffered == 0 && sink->reader.firstMoved == NULL)
+    if (sink->failing->reason != 0
+        || (sink->buffer->nBuffered == 0 && sink->reader->firstMoved == NULL)
         || (occasion == NS_FLUSH_BY_CALLER && sink->typePtr->isDatabase)) {
         return false;
     }
-    if (isFull || sink->buffer.isUrgent || sink->buffer.nBuffered == 0
+    if (isFull || sink->buffer->isUrgent || sink->buffer->nBuffered == 0
         || NsLaneIsTight() || NsBoundIsNear(sink)) {
         return true;
     }
@@ -323,23 +327,23 @@ IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion, int64_t now)
         return settingsPtr->bufferLines == 0;
     }
     if (sink->typePtr->isDatabase) {
-        return sink->buffer.nLines >= settingsPtr->batchRows
-            || now - sink->buffer.oldest >= settingsPtr->bufferNanos
-            || now < sink->buffer.oldest;
+        return sink->buffer->nLines >= settingsPtr->batchRows
+            || now - sink->buffer->oldest >= settingsPtr->bufferNanos
+            || now < sink->buffer->oldest;
     }
     return occasion == NS_FLUSH_IN_TIME
-        || now - sink->buffer.oldest >= settingsPtr->bufferNanos
-        || now - sink->buffer.lastFlush >= settingsPtr->bufferNanos
-        || now < sink->buffer.lastFlush;
+        || now - sink->buffer->oldest >= settingsPtr->bufferNanos
+        || now - sink->buffer->lastFlush >= settingsPtr->bufferNanos
+        || now < sink->buffer->lastFlush;
 }
 
 static inline size_t
 Format(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
 {
-    char  *to = sink->buffer.bytes + sink->buffer.nBuffered;
-    size_t room = sink->buffer.room - sink->buffer.nBuffered;
+    char  *to = sink->buffer->bytes + sink->buffer->nBuffered;
+    size_t room = sink->buffer->room - sink->buffer->nBuffered;
 
-    sink->buffer.uncounted = recordPtr;
+    sink->buffer->uncounted = recordPtr;
     return unlikely(sink->typePtr->formatProc != NULL)
         ? sink->typePtr->formatProc(sink, stream, recordPtr, to, room)
         : NsStreamFormat(stream, sink->settings.format, recordPtr, to, room);
@@ -354,14 +358,14 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
         : sink->settings.bufferBytes;
 
     do {
-        if (sink->buffer.nBuffered > 0
-            && sink->buffer.nBuffered + *lengthPtr > most
+        if (sink->buffer->nBuffered > 0
+            && sink->buffer->nBuffered + *lengthPtr > most
             && !FlushFirst(sink)) {
             return false;
         }
-        Grow(sink, sink->buffer.nBuffered + *lengthPtr);
+        Grow(sink, sink->buffer->nBuffered + *lengthPtr);
         *lengthPtr = Format(sink, stream, recordPtr);
-    } while (*lengthPtr > sink->buffer.room - sink->buffer.nBuffered);
+    } while (*lengthPtr > sink->buffer->room - sink->buffer->nBuffered);
     return true;
 }
 
@@ -371,12 +375,13 @@ FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
 static void
 Grow(Ns_LogSink sink, size_t room)
 {
-    if (room > sink->buffer.room) {
-        sink->buffer.room = MAX(room,
-                                MIN(2 * sink->buffer.room, LINES_MAX_BYTES));
-        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
+    if (room > sink->buffer->room) {
+        sink->buffer->room = MAX(room,
+                                 MIN(2 * sink->buffer->room, LINES_MAX_BYTES));
+        sink->buffer->bytes = ns_realloc(sink->buffer->bytes,
+                                         sink->buffer->room);
     }
-    NsAssert(sink->buffer.room >= room);
+    NsAssert(sink->buffer->room >= room);
 }
 
 /*
@@ -392,5 +397,5 @@ FlushFirst(Ns_LogSink sink)
 static bool
 IsGone(Ns_LogSink sink)
 {
-    return sink->reader.isInLane && sink->reader.hasSkipped;
+    return sink->reader->isInLane && sink->reader->hasSkipped;
 }

@@ -10,6 +10,8 @@
 
 #include "log/sink/sink_int.h"
 
+typedef struct NsGap NsGap;
+
 /*
  * Add one record to the buffer.  False: the buffer is full and writing fails.
  */

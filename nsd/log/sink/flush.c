@@ -18,6 +18,10 @@
 #include "base/assert.h"
 #include "log/sink/bound.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkspill.h"
@@ -45,15 +49,15 @@ NsFlushOut(Ns_LogSink sink)
     NsAssertLocked(&sink->lock);
     if (sink->claims != NULL) {
         /* What an earlier process left is written first. */
-        errno = sink->failing.reason != 0 ? sink->failing.reason : EAGAIN;
+        errno = sink->failing->reason != 0 ? sink->failing->reason : EAGAIN;
         return false;
     }
     if (!MayTry(sink)) {
-        errno = sink->failing.reason;
+        errno = sink->failing->reason;
         return false;
     }
-    if (sink->buffer.nBuffered > 0) {
-        if (sink->buffer.nWritten == 0) {
+    if (sink->buffer->nBuffered > 0) {
+        if (sink->buffer->nWritten == 0) {
             if (sink->typePtr->filePtr != NULL) {
                 sink->typePtr->filePtr->lookProc(sink);
             }
@@ -63,19 +67,19 @@ NsFlushOut(Ns_LogSink sink)
             return false;
         }
     } else {
-        sink->buffer.lastFlush = NsLogClock();
+        sink->buffer->lastFlush = NsLogClock();
     }
-    NsAssert(sink->buffer.nWritten == sink->buffer.nBuffered);
+    NsAssert(sink->buffer->nWritten == sink->buffer->nBuffered);
     CommitCursors(sink);
-    NsAssert(sink->reader.firstMoved == NULL);
+    NsAssert(sink->reader->firstMoved == NULL);
     CountDelivered(sink);
-    sink->buffer.nBuffered = sink->buffer.nWritten = 0;
-    sink->buffer.uncounted = NULL;
-    sink->buffer.nLines = 0;
+    sink->buffer->nBuffered = sink->buffer->nWritten = 0;
+    sink->buffer->uncounted = NULL;
+    sink->buffer->nLines = 0;
     atomic_store(&sink->turns.nKept, 0);
-    sink->buffer.nRecords = 0;
-    sink->buffer.oldest = 0;
-    sink->buffer.isUrgent = false;
+    sink->buffer->nRecords = 0;
+    sink->buffer->oldest = 0;
+    sink->buffer->isUrgent = false;
     NsSinkFdReopenIfDue(sink);
     return true;
 }
@@ -86,8 +90,8 @@ NsFlushOut(Ns_LogSink sink)
 static bool
 MayTry(Ns_LogSink sink)
 {
-    return sink->failing.reason == 0
-        || (NsSinkIsDue(sink->failing.retryAt, sink->failing.retryNanos)
+    return sink->failing->reason == 0
+        || (NsSinkIsDue(sink->failing->retryAt, sink->failing->retryNanos)
             && !(sink->typePtr->isRemote
                  && atomic_load(&sink->sleep.mustStop)));
 }
@@ -98,7 +102,7 @@ WriteOut(Ns_LogSink sink)
     int64_t start = NsLogClock(), span;
     bool    isWritten;
 
-    NsAssert(sink->buffer.nBuffered > 0 && !sink->loan.isLent);
+    NsAssert(sink->buffer->nBuffered > 0 && !sink->loan->isLent);
     NsBoundLend(sink);
     isWritten = WriteAll(sink, start);
     NsBoundTakeBack(sink);
@@ -108,8 +112,8 @@ WriteOut(Ns_LogSink sink)
         return false;
     }
     atomic_fetch_add(&sink->counts.nWrites, 1);
-    sink->buffer.lastFlush = NsLogClock();
-    span = sink->buffer.lastFlush - start;
+    sink->buffer->lastFlush = NsLogClock();
+    span = sink->buffer->lastFlush - start;
     atomic_fetch_add(&sink->counts.writeNanos, MAX(span, 0));
     if (span > atomic_load(&sink->counts.longestWrite)) {
         atomic_store(&sink->counts.longestWrite, span);
@@ -117,8 +121,8 @@ WriteOut(Ns_LogSink sink)
     if (sink->settings.sync == NS_SYNC_BATCH) {
         (void) NsDeliverSync(sink);
     } else if (sink->settings.sync == NS_SYNC_TIME
-               && sink->buffer.syncDue == 0) {
-        sink->buffer.syncDue = start + sink->settings.syncNanos;
+               && sink->buffer->syncDue == 0) {
+        sink->buffer->syncDue = start + sink->settings.syncNanos;
     }
     return true;
 }
@@ -151,22 +155,21 @@ NoteReturn(Ns_LogSink sink, bool isOk)
 static bool
 WriteAll(Ns_LogSink sink, int64_t start)
 {
-    while (sink->buffer.nWritten < sink->buffer.nBuffered) {
+    while (sink->buffer->nWritten < sink->buffer->nBuffered) {
         ssize_t n;
 
         atomic_store(&sink->counts.busySince,
                      start != 0 ? start : NsLogClock());
         start = 0;
-        n = sink->typePtr->writeProc(sink,
-                                     sink->buffer.bytes + sink->buffer.nWritten,
-                                     sink->buffer.nBuffered
-                                         - sink->buffer.nWritten);
+        n = sink->typePtr
+                ->writeProc(sink, sink->buffer->bytes + sink->buffer->nWritten,
+                            sink->buffer->nBuffered - sink->buffer->nWritten);
 
-        NsAssert(n
-                 <= (ssize_t) (sink->buffer.nBuffered - sink->buffer.nWritten));
+        NsAssert(n <= (ssize_t) (sink->buffer->nBuffered
+                                 - sink->buffer->nWritten));
         if (n > 0) {
-            sink->buffer.nWritten += (size_t) n;
-            sink->target.fileBytes += (uint64_t) n;
+            sink->buffer->nWritten += (size_t) n;
+            sink->target->fileBytes += (uint64_t) n;
             atomic_fetch_add(&sink->counts.nBytes, (uint64_t) n);
         } else if (n == 0 || errno != EINTR) {
             errno = n == 0 ? EIO : errno;
@@ -180,10 +183,10 @@ WriteAll(Ns_LogSink sink, int64_t start)
 static void
 NoteIntent(Ns_LogSink sink)
 {
-    NsRingSink *slotPtr = sink->reader.slotPtr;
+    NsRingSink *slotPtr = sink->reader->slotPtr;
     uint64_t    offset, inode;
 
-    NsAssert(sink->buffer.nWritten == 0);
+    NsAssert(sink->buffer->nWritten == 0);
     if (slotPtr == NULL || sink->typePtr->whereProc == NULL
         || !sink->typePtr->whereProc(sink, &offset, &inode)) {
         return;
@@ -195,21 +198,21 @@ NoteIntent(Ns_LogSink sink)
     }
     slotPtr->offset = offset;
     slotPtr->inode = inode;
-    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         atomic_store_explicit(&lanePtr->cursorPtr->ahead,
                               NsPlacePosition(&lanePtr->place),
                               memory_order_relaxed);
     }
-    slotPtr->spillAhead = sink->loan.spillPtr == NULL
+    slotPtr->spillAhead = sink->loan->spillPtr == NULL
         ? 0
-        : sink->loan.spillPtr->read;
-    slotPtr->length = sink->buffer.nBuffered;
+        : sink->loan->spillPtr->read;
+    slotPtr->length = sink->buffer->nBuffered;
     slotPtr->checksum = (uint32_t)
-        NsRingSumOfEnds(sink->buffer.bytes,
-                        sink->buffer.bytes + sink->buffer.nBuffered
-                            - MIN(sink->buffer.nBuffered, NS_RING_END),
-                        sink->buffer.nBuffered);
+        NsRingSumOfEnds(sink->buffer->bytes,
+                        sink->buffer->bytes + sink->buffer->nBuffered
+                            - MIN(sink->buffer->nBuffered, NS_RING_END),
+                        sink->buffer->nBuffered);
     atomic_store_explicit(&slotPtr->intent, NS_RING_WRITING,
                           memory_order_release);
     NsSinkSpillNoteSlot(sink);
@@ -222,7 +225,7 @@ NoteIntent(Ns_LogSink sink)
 static void
 CommitCursors(Ns_LogSink sink)
 {
-    NsRingSink *slotPtr = sink->reader.slotPtr;
+    NsRingSink *slotPtr = sink->reader->slotPtr;
 
     if (slotPtr == NULL) {
         return;
@@ -231,7 +234,7 @@ CommitCursors(Ns_LogSink sink)
         atomic_store_explicit(&slotPtr->intent, NS_RING_WRITTEN,
                               memory_order_release);
     }
-    for (NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
+    for (NsSinkLane *lanePtr = sink->reader->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         NsRingCursor *cursorPtr = lanePtr->cursorPtr;
         uint64_t      old = atomic_load(&cursorPtr->done);
@@ -243,18 +246,18 @@ CommitCursors(Ns_LogSink sink)
         atomic_store(&cursorPtr->done, new);
         atomic_store(&cursorPtr->ahead, new);
         if (NsRingNumberOf(old) != NsRingNumberOf(new)
-            && sink->reader.ringPtr == NsSinkRing()) {
-            NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
+            && sink->reader->ringPtr == NsSinkRing()) {
+            NsSinkFreeLane(sink->reader->ringPtr, lanePtr->place.lane);
         }
     }
     NsSinkSpillWritten(sink);
     atomic_store_explicit(&slotPtr->intent, NS_RING_IDLE, memory_order_release);
     NsSinkForgetUpTo(sink);
     NsSinkEndSpill(sink);
-    NsRingSetMissing(slotPtr, sink->loan.gap.n);
-    sink->reader.firstMoved = NULL;
-    sink->loan.nToldLost = 0;
-    sink->loan.nAtRisk = 0;
+    NsRingSetMissing(slotPtr, sink->loan->gap.n);
+    sink->reader->firstMoved = NULL;
+    sink->loan->nToldLost = 0;
+    sink->loan->nAtRisk = 0;
 }
 
 bool
@@ -264,8 +267,8 @@ NsDeliverSync(Ns_LogSink sink)
     int  reason;
 
     NsAssertLocked(&sink->lock);
-    sink->buffer.syncDue = 0;
-    if (sink->target.isClosed) {
+    sink->buffer->syncDue = 0;
+    if (sink->target->isClosed) {
         errno = EBADF;
         return false;
     }
@@ -284,7 +287,7 @@ NsDeliverSync(Ns_LogSink sink)
     if (!isOk) {
         NoteUnsafe(sink, reason);
     }
-    sink->target.isSyncFailing = !isOk;
+    sink->target->isSyncFailing = !isOk;
     errno = reason;
     return isOk;
 }
@@ -296,7 +299,7 @@ static void
 NoteUnsafe(Ns_LogSink sink, int reason)
 {
     atomic_fetch_add(&sink->counts.nErrors, 1);
-    if (!sink->target.isSyncFailing) {
+    if (!sink->target->isSyncFailing) {
         Ns_Log(Error,
                "log[%s]: sync of '%s' failed: '%s'; what was "
                "written may be lost when the machine loses power",
@@ -313,22 +316,22 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     NsAssertLocked(&sink->lock);
     NsAssert(reason != 0);
     atomic_fetch_add(&sink->counts.nErrors, 1);
-    if (sink->failing.reason == 0) {
-        atomic_store(&sink->failing.since, NsLogClock());
-        sink->failing.retryNanos = RETRY_NANOS;
+    if (sink->failing->reason == 0) {
+        atomic_store(&sink->failing->since, NsLogClock());
+        sink->failing->retryNanos = RETRY_NANOS;
         NsDeliverTell(sink, Error,
                       "log[%s]: writing to '%s' failed: "
                       "'%s'; trying again",
                       sink->name, NsSinkFile(sink),
-                      sink->failing.complaint[0] != '\0'
-                          ? sink->failing.complaint
+                      sink->failing->complaint[0] != '\0'
+                          ? sink->failing->complaint
                           : strerror(reason));
     } else if (sink->typePtr->isDatabase) {
-        sink->failing.retryNanos = MIN(2 * sink->failing.retryNanos,
-                                       MAX_RETRY_NANOS);
+        sink->failing->retryNanos = MIN(2 * sink->failing->retryNanos,
+                                        MAX_RETRY_NANOS);
     }
-    sink->failing.retryAt = NsLogClock() + sink->failing.retryNanos;
-    sink->failing.reason = reason;
+    sink->failing->retryAt = NsLogClock() + sink->failing->retryNanos;
+    sink->failing->reason = reason;
     errno = reason;
 }
 
@@ -336,8 +339,8 @@ void
 NsDeliverRefused(Ns_LogSink sink, const char *reason)
 {
     NsAssertLocked(&sink->lock);
-    if (sink->refusals.nRefused++ == 0) {
-        snprintf(sink->refusals.text, sizeof(sink->refusals.text), "%s",
+    if (sink->refusals->nRefused++ == 0) {
+        snprintf(sink->refusals->text, sizeof(sink->refusals->text), "%s",
                  reason);
     }
 }
@@ -348,27 +351,27 @@ NsDeliverRefused(Ns_LogSink sink, const char *reason)
 static void
 CountDelivered(Ns_LogSink sink)
 {
-    uint64_t nRefused = MIN(sink->refusals.nRefused, sink->buffer.nRecords);
+    uint64_t nRefused = MIN(sink->refusals->nRefused, sink->buffer->nRecords);
     int64_t  now;
 
     atomic_fetch_add(&sink->counts.nRejected, nRefused);
     atomic_fetch_add(&sink->counts.nDelivered,
-                     sink->buffer.nRecords - nRefused);
-    sink->refusals.nUnreported += nRefused;
-    sink->refusals.nRefused = 0;
-    if (likely(sink->refusals.nUnreported == 0) || !NsSinkIsInTable(sink)) {
+                     sink->buffer->nRecords - nRefused);
+    sink->refusals->nUnreported += nRefused;
+    sink->refusals->nRefused = 0;
+    if (likely(sink->refusals->nUnreported == 0) || !NsSinkIsInTable(sink)) {
         return;
     }
     now = NsLogClock();
-    if (sink->refusals.reported == 0
-        || now - sink->refusals.reported >= REPORT_NANOS) {
+    if (sink->refusals->reported == 0
+        || now - sink->refusals->reported >= REPORT_NANOS) {
         NsDeliverTell(sink, Error,
                       "log[%s]: '%s' refused %" PRIu64
                       " rows, which are dropped: '%s'",
-                      sink->name, NsSinkFile(sink), sink->refusals.nUnreported,
-                      sink->refusals.text);
-        sink->refusals.nUnreported = 0;
-        sink->refusals.reported = now;
+                      sink->name, NsSinkFile(sink), sink->refusals->nUnreported,
+                      sink->refusals->text);
+        sink->refusals->nUnreported = 0;
+        sink->refusals->reported = now;
     }
 }
 

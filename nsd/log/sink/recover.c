@@ -28,6 +28,10 @@
 #include "log/sink/leftover.h"
 #include "log/sink/settle.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkmake.h"
@@ -149,7 +153,7 @@ NsRecoverLate(void)
     NsSinkEnter();
     for (int i = 0; late.n > 0 && (sink = NsSinkAt(i)) != NULL; i++) {
         NsSinkLock(sink);
-        if (!atomic_load(&sink->isRemoved) && !sink->target.isClosed) {
+        if (!atomic_load(&sink->isRemoved) && !sink->target->isClosed) {
             Claim(sink);
         }
         NsSinkUnlock(sink);
@@ -360,7 +364,7 @@ NsRecoverHere(Ns_LogSink sink, bool getsThread)
                "written: '%s'; %s",
                sink->name,
                (int) sink->claims->leftoverPtr->ringPtr->headerPtr->pid,
-               strerror(sink->failing.reason),
+               strerror(sink->failing->reason),
                getsThread ? "trying again" : "the next start tries again");
         if (!getsThread) {
             NsRecoverDropClaims(sink);
@@ -393,8 +397,8 @@ NsRecoverClaims(Ns_LogSink sink)
         return true;
     }
     NsSinkLock(sink);
-    isOk = sink->failing.reason == 0
-        || (NsSinkIsDue(sink->failing.retryAt, sink->failing.retryNanos)
+    isOk = sink->failing->reason == 0
+        || (NsSinkIsDue(sink->failing->retryAt, sink->failing->retryNanos)
             && !atomic_load(&sink->sleep.mustStop));
     NsSinkUnlock(sink);
     while (isOk && claimPtr != NULL) {
@@ -403,7 +407,7 @@ NsRecoverClaims(Ns_LogSink sink)
         NsAssert(sink->claims == claimPtr);
         if (isOk) {
             DropFirstClaim(sink);
-            sink->failing.retryAt = 0;
+            sink->failing->retryAt = 0;
             /* The writer may have rolled the file. */
             isOk = sink->typePtr->filePtr == NULL || NsSinkFdReopen(sink);
         }
@@ -449,8 +453,8 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
         EndWriter(&writer);
     } else if (reason == NS_SINK_COMPLAINS) {
         NsSinkLock(sink);
-        snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
-                 NsSinkReason(reason));
+        snprintf(sink->failing->complaint, sizeof(sink->failing->complaint),
+                 "%s", NsSinkReason(reason));
         NsSinkUnlock(sink);
         reason = EIO;
     }
@@ -469,7 +473,7 @@ MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
 {
     NsSinkSpec spec = {.name = sink->name,
                        .type = sink->typePtr->name,
-                       .file = sink->target.file,
+                       .file = sink->target->file,
                        .values = sink->values,
                        .settings = sink->settings};
     Ns_LogSink writer = NULL;
@@ -479,7 +483,7 @@ MakeWriter(Ns_LogSink sink, const NsRingSink *slotPtr)
         && !STREQ(slotPtr->file, spec.file)) {
         spec.file = slotPtr->file;
         writer = NsSinkMake(&spec);
-        spec.file = sink->target.file;
+        spec.file = sink->target->file;
         if (writer == NULL && errno != ENOENT && errno != ENOTDIR
             && errno != EACCES) {
             return NULL;
@@ -521,10 +525,11 @@ AddCounts(Ns_LogSink to, Ns_LogSink from)
     atomic_fetch_add(&to->counts.nWrites, atomic_load(&from->counts.nWrites));
     atomic_fetch_add(&to->counts.writeNanos,
                      atomic_load(&from->counts.writeNanos));
-    to->refusals.nUnreported += from->refusals.nUnreported;
-    memcpy(to->refusals.text, from->refusals.text, sizeof(to->refusals.text));
-    memcpy(to->failing.complaint, from->failing.complaint,
-           sizeof(to->failing.complaint));
+    to->refusals->nUnreported += from->refusals->nUnreported;
+    memcpy(to->refusals->text, from->refusals->text,
+           sizeof(to->refusals->text));
+    memcpy(to->failing->complaint, from->failing->complaint,
+           sizeof(to->failing->complaint));
 }
 
 static void
@@ -641,16 +646,16 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
      * Only in these lanes: elsewhere the mapping may have a hole, and writing
      * there is fatal when the file system is full.
      */
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        atomic_store(&sink->reader.lanes[i]->cursorPtr->ahead, 0);
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        atomic_store(&sink->reader->lanes[i]->cursorPtr->ahead, 0);
     }
     if (!sink->typePtr->settleProc(sink, ringPtr, slotPtr)) {
         return false;
     }
-    sink->reader.hasSettled = true;
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        sink->reader.lanes[i]->settled =
-            atomic_load(&sink->reader.lanes[i]->cursorPtr->ahead);
+    sink->reader->hasSettled = true;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        sink->reader->lanes[i]->settled =
+            atomic_load(&sink->reader->lanes[i]->cursorPtr->ahead);
     }
     return true;
 }
@@ -713,11 +718,11 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     bool    isOk;
 
     NsAssertLocked(&sink->lock);
-    NsAssert(sink->reader.ringPtr == NULL && ringPtr != NsSinkRing());
-    sink->reader.ringPtr = ringPtr;
-    sink->reader.slotPtr = slotPtr;
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        NsSinkLane *lanePtr = sink->reader.lanes[i];
+    NsAssert(sink->reader->ringPtr == NULL && ringPtr != NsSinkRing());
+    sink->reader->ringPtr = ringPtr;
+    sink->reader->slotPtr = slotPtr;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->reader->lanes[i];
 
         if (!NsLeftoverOpenPlace(ringPtr, lanePtr->cursorPtr, &lanePtr->place)
             || lanePtr->stream == NULL) {
@@ -725,12 +730,12 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
         }
     }
     isOk = NsSettleWrite(sink, nPtr);
-    sink->reader.nTaken = 0;
+    sink->reader->nTaken = 0;
     isOk = isOk && NsSinkUnspill(sink);
-    *nPtr += sink->reader.nTaken;
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        if (sink->reader.lanes[i]->place.headPtr != NULL) {
-            NsMergeAdd(&merge, &sink->reader.lanes[i]->place);
+    *nPtr += sink->reader->nTaken;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        if (sink->reader->lanes[i]->place.headPtr != NULL) {
+            NsMergeAdd(&merge, &sink->reader->lanes[i]->place);
         }
     }
     if (isOk && NsRingMissing(slotPtr) > 0) {
@@ -745,15 +750,15 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
     if (isOk) {
         CountCutOff(sink);
     }
-    if (!isOk && sink->failing.reason != 0) {
-        errno = sink->failing.reason;
+    if (!isOk && sink->failing->reason != 0) {
+        errno = sink->failing->reason;
     }
     NsMergeFree(&merge);
-    if (sink->loan.spillPtr != NULL) {
-        NsSpillClose(&sink->loan.spillPtr);
+    if (sink->loan->spillPtr != NULL) {
+        NsSpillClose(&sink->loan->spillPtr);
     }
-    sink->reader.ringPtr = NULL;
-    sink->reader.slotPtr = NULL;
+    sink->reader->ringPtr = NULL;
+    sink->reader->slotPtr = NULL;
     return isOk;
 }
 
@@ -764,10 +769,10 @@ DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr,
 static void
 CountCutOff(Ns_LogSink sink)
 {
-    const NsRing *ringPtr = sink->reader.ringPtr;
+    const NsRing *ringPtr = sink->reader->ringPtr;
 
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        const NsPlace *placePtr = &sink->reader.lanes[i]->place;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        const NsPlace *placePtr = &sink->reader->lanes[i]->place;
 
         if (placePtr->isMoved
             && placePtr->offset
@@ -791,7 +796,7 @@ DeliverAll(Ns_LogSink sink, NsMerge *mergePtr, uint64_t *nPtr)
         if (isOk) {
             lanePtr->upTo = 0;
             NsSinkNoteMoved(sink, lanePtr);
-            NsPlaceAdvance(sink->reader.ringPtr, placePtr);
+            NsPlaceAdvance(sink->reader->ringPtr, placePtr);
             if (placePtr->headPtr != NULL) {
                 NsMergeFirstMoved(mergePtr);
             } else {
@@ -811,9 +816,9 @@ DeliverFrom(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t *nPtr)
 {
     const NsPlace *placePtr = &lanePtr->place;
     uint64_t      *nextPtr = &lanePtr->nextSequence;
-    const void    *bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, true,
-                                        &sink->buffer.scratch,
-                                        &sink->buffer.scratchBytes);
+    const void    *bytes = NsPlaceBytes(sink->reader->ringPtr, placePtr, true,
+                                        &sink->buffer->scratch,
+                                        &sink->buffer->scratchBytes);
     Ns_LogRecord   record = {.stream = NsStreamName(lanePtr->stream),
                              .severity = placePtr->headPtr->severity,
                              .time = placePtr->headPtr->time,

@@ -11,6 +11,9 @@
 #include "base/clock.h"
 #include "log/ring/lane.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkspill.h"
 #include "log/sink/sinkstate.h"
@@ -73,14 +76,14 @@ void
 NsRelieveUseFloors(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    NsAssert(!sink->loan.isLent);
-    if (!sink->loan.hasFloors) {
+    NsAssert(!sink->loan->isLent);
+    if (!sink->loan->hasFloors) {
         return;
     }
-    sink->loan.hasFloors = false;
-    sink->reader.hasSkipped = true;
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        NsSinkLane *lanePtr = sink->reader.lanes[i];
+    sink->loan->hasFloors = false;
+    sink->reader->hasSkipped = true;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        NsSinkLane *lanePtr = sink->reader->lanes[i];
         uint64_t    position = NsPlacePosition(&lanePtr->place);
 
         if (lanePtr->floor > position) {
@@ -89,7 +92,7 @@ NsRelieveUseFloors(Ns_LogSink sink)
                 : MAX(position, 1);
 
             NsLaneLockChains();
-            (void) NsPlaceOpen(sink->reader.ringPtr, &lanePtr->place,
+            (void) NsPlaceOpen(sink->reader->ringPtr, &lanePtr->place,
                                lanePtr->floor);
             NsLaneUnlockChains();
             NsCheck(NsPlacePosition(&lanePtr->place) >= lanePtr->floor);
@@ -113,24 +116,24 @@ SpillBuffer(Ns_LogSink sink)
         return true;
     }
     walk = (Walk){
-        .sink = sink, .isSpilling = true, .nLanes = sink->reader.nLanes};
+        .sink = sink, .isSpilling = true, .nLanes = sink->reader->nLanes};
     walk.places = ns_calloc(walk.nLanes, sizeof(NsPlace));
     for (uint32_t i = 0; i < walk.nLanes; i++) {
-        if (sink->reader.lanes[i]->place.isMoved) {
+        if (sink->reader->lanes[i]->place.isMoved) {
             AddPlace(&walk, i);
         }
     }
     while ((placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         NsRingRecord head = *placePtr->headPtr;
         uint64_t     start = NsPlacePosition(placePtr);
-        const void  *bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, false,
-                                          &walk.scratch, &walk.scratchBytes);
+        const void *bytes = NsPlaceBytes(sink->reader->ringPtr, placePtr, false,
+                                         &walk.scratch, &walk.scratchBytes);
 
         if (start >= NsPlacePosition(&LaneOf(&walk, placePtr)->place)) {
             NsMergeFirstEnded(&walk.merge);
             continue;
         }
-        NsPlaceAdvance(sink->reader.ringPtr, placePtr);
+        NsPlaceAdvance(sink->reader->ringPtr, placePtr);
         Spill(&walk, placePtr, start, &head, bytes, false);
         if (placePtr->headPtr != NULL) {
             NsMergeFirstMoved(&walk.merge);
@@ -138,15 +141,15 @@ SpillBuffer(Ns_LogSink sink)
             NsMergeFirstEnded(&walk.merge);
         }
     }
-    isOk = NsSpillWrite(sink->loan.spillPtr, true);
+    isOk = NsSpillWrite(sink->loan->spillPtr, true);
     if (isOk) {
-        for (const NsSinkLane *lanePtr = sink->reader.firstMoved;
+        for (const NsSinkLane *lanePtr = sink->reader->firstMoved;
              lanePtr != NULL; lanePtr = lanePtr->nextMovedPtr) {
             uint64_t position = NsPlacePosition(&lanePtr->place);
 
             if (position > atomic_load(&lanePtr->cursorPtr->done)) {
                 atomic_store(&lanePtr->cursorPtr->done, position);
-                NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
+                NsSinkFreeLane(sink->reader->ringPtr, lanePtr->place.lane);
             }
         }
     }
@@ -159,7 +162,7 @@ SpillBuffer(Ns_LogSink sink)
 static bool
 HasLaneRecords(Ns_LogSink sink)
 {
-    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         if (NsPlacePosition(&lanePtr->place)
             > atomic_load(&lanePtr->cursorPtr->done)) {
@@ -188,13 +191,13 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 
         if ((ahead > 0 && ahead < NS_STAMP_SECOND)
             || (isSpilling
-                && NsSpillBytes(sink->loan.spillPtr) + placePtr->headPtr->total
+                && NsSpillBytes(sink->loan->spillPtr) + placePtr->headPtr->total
                         + sizeof(NsSpillFrame)
                     > atomic_load(&sink->limits.maxSpill))) {
             break;
         }
         PassFirst(&walk);
-        if (isSpilling && sink->loan.spillPtr->nOut >= BATCH_BYTES) {
+        if (isSpilling && sink->loan->spillPtr->nOut >= BATCH_BYTES) {
             isOk = Commit(&walk);
         }
     }
@@ -210,23 +213,24 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 static void
 BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling)
 {
-    NsRing *ringPtr = sink->reader.ringPtr;
+    NsRing *ringPtr = sink->reader->ringPtr;
 
     NsSinkMeetLanes(sink);
     *walkPtr = (Walk){
-        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->reader.nLanes};
+        .sink = sink, .isSpilling = isSpilling, .nLanes = sink->reader->nLanes};
     walkPtr->places = ns_calloc(walkPtr->nLanes, sizeof(NsPlace));
-    if (isSpilling && sink->loan.gap.n > 0) {
-        const NsSpillFrame frame = {.record = {.kind = NS_SPILL_NOTE,
-                                               .length = sizeof(sink->loan.gap),
-                                               .time = sink->loan.gap.last}};
+    if (isSpilling && sink->loan->gap.n > 0) {
+        const NsSpillFrame frame = {
+            .record = {.kind = NS_SPILL_NOTE,
+                       .length = sizeof(sink->loan->gap),
+                       .time = sink->loan->gap.last}};
 
         /* The note comes before the records that follow. */
-        NsSpillAdd(sink->loan.spillPtr, &frame, &sink->loan.gap);
+        NsSpillAdd(sink->loan->spillPtr, &frame, &sink->loan->gap);
     }
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         NsPlace          *placePtr = &walkPtr->places[i];
-        const NsSinkLane *lanePtr = sink->reader.lanes[i];
+        const NsSinkLane *lanePtr = sink->reader->lanes[i];
         uint32_t          lane = lanePtr->place.lane;
         uint64_t          done = atomic_load(&lanePtr->cursorPtr->done);
 
@@ -276,14 +280,14 @@ AddPlace(Walk *walkPtr, uint32_t i)
 {
     Ns_LogSink        sink = walkPtr->sink;
     NsPlace          *placePtr = &walkPtr->places[i];
-    const NsSinkLane *lanePtr = sink->reader.lanes[i];
+    const NsSinkLane *lanePtr = sink->reader->lanes[i];
 
     placePtr->lane = lanePtr->place.lane;
     NsLaneLockChains();
-    (void) NsPlaceOpen(sink->reader.ringPtr, placePtr,
+    (void) NsPlaceOpen(sink->reader->ringPtr, placePtr,
                        atomic_load(&lanePtr->cursorPtr->done));
     NsLaneUnlockChains();
-    if (NsPlaceHead(sink->reader.ringPtr, placePtr) != NULL) {
+    if (NsPlaceHead(sink->reader->ringPtr, placePtr) != NULL) {
         NsMergeAdd(&walkPtr->merge, placePtr);
     }
 }
@@ -291,7 +295,7 @@ AddPlace(Walk *walkPtr, uint32_t i)
 static NsSinkLane *
 LaneOf(const Walk *walkPtr, const NsPlace *placePtr)
 {
-    return walkPtr->sink->reader.lanes[placePtr - walkPtr->places];
+    return walkPtr->sink->reader->lanes[placePtr - walkPtr->places];
 }
 
 /*
@@ -312,11 +316,11 @@ PassFirst(Walk *walkPtr)
         .severity = head.severity,
         .time = head.time,
         .length = head.total,
-        .bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, false,
+        .bytes = NsPlaceBytes(sink->reader->ringPtr, placePtr, false,
                               &walkPtr->scratch, &walkPtr->scratchBytes)};
 
     NsSinkNoteBegin(lanePtr, &head);
-    NsPlaceAdvance(sink->reader.ringPtr, placePtr);
+    NsPlaceAdvance(sink->reader->ringPtr, placePtr);
     if (record.bytes == NULL) {
         walkPtr->nDamaged++;
     } else if (!NsSinkWantsRecord(sink, stream, &record)) {
@@ -354,7 +358,7 @@ Spill(Walk *walkPtr, const NsPlace *placePtr, uint64_t start,
         frame.record.kind = NS_RING_WHOLE;
         frame.record.length = (uint32_t) headPtr->total;
         frame.record.pad = isJudged ? NS_SPILL_JUDGED : 0;
-        NsSpillAdd(walkPtr->sink->loan.spillPtr, &frame, bytes);
+        NsSpillAdd(walkPtr->sink->loan->spillPtr, &frame, bytes);
     }
 }
 
@@ -368,11 +372,11 @@ static bool
 Commit(Walk *walkPtr)
 {
     Ns_LogSink  sink = walkPtr->sink;
-    NsRingSink *slotPtr = sink->reader.slotPtr;
-    NsGap      *gapPtr = &sink->loan.gap;
+    NsRingSink *slotPtr = sink->reader->slotPtr;
+    NsGap      *gapPtr = &sink->loan->gap;
 
     if (walkPtr->isSpilling) {
-        if (!NsSpillWrite(sink->loan.spillPtr, false)) {
+        if (!NsSpillWrite(sink->loan->spillPtr, false)) {
             atomic_store(&sink->counts.spillFailure, errno);
             return false;
         }
@@ -384,7 +388,7 @@ Commit(Walk *walkPtr)
         gapPtr->last = walkPtr->gap.last;
         gapPtr->n += walkPtr->gap.n;
         atomic_fetch_add(&sink->counts.nFailed, walkPtr->gap.n);
-        atomic_fetch_add(&sink->keeper.nUntoldLost, walkPtr->gap.n);
+        atomic_fetch_add(&sink->keeper->nUntoldLost, walkPtr->gap.n);
     }
     atomic_fetch_add(&sink->counts.nIgnored, walkPtr->nIgnored);
     atomic_fetch_add(&sink->counts.nDamaged, walkPtr->nDamaged);
@@ -393,21 +397,21 @@ Commit(Walk *walkPtr)
 
     if (HasLaneRecords(sink)) {
         /* These records are only in the buffer now. */
-        sink->loan.nAtRisk = sink->buffer.nRecords;
+        sink->loan->nAtRisk = sink->buffer->nRecords;
     }
     NsRingSetMissing(slotPtr,
-                     gapPtr->n + sink->loan.nToldLost + sink->loan.nAtRisk);
+                     gapPtr->n + sink->loan->nToldLost + sink->loan->nAtRisk);
     for (uint32_t i = 0; i < walkPtr->nLanes; i++) {
         const NsPlace *placePtr = &walkPtr->places[i];
-        NsSinkLane    *lanePtr = sink->reader.lanes[i];
+        NsSinkLane    *lanePtr = sink->reader->lanes[i];
         uint64_t       position = NsPlacePosition(placePtr);
 
         if (placePtr->segment != NS_RING_NONE
             && position > atomic_load(&lanePtr->cursorPtr->done)) {
             lanePtr->floor = position;
-            sink->loan.hasFloors = true;
+            sink->loan->hasFloors = true;
             atomic_store(&lanePtr->cursorPtr->done, position);
-            NsSinkFreeLane(sink->reader.ringPtr, lanePtr->place.lane);
+            NsSinkFreeLane(sink->reader->ringPtr, lanePtr->place.lane);
         }
     }
     return true;

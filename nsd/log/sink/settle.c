@@ -19,6 +19,10 @@
 #include "base/writeall.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkstate.h"
@@ -105,13 +109,13 @@ bool
 NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
 {
     NsSinkSettings settings = sink->settings;
-    NsRingSink    *slotPtr = sink->reader.slotPtr;
+    NsRingSink    *slotPtr = sink->reader->slotPtr;
     Region         region = {.fd = -1};
     Doubts         doubts = {0};
     bool           isOk = true;
 
     NsAssertLocked(&sink->lock);
-    NsAssert(sink->reader.ringPtr != NsSinkRing());
+    NsAssert(sink->reader->ringPtr != NsSinkRing());
     if (atomic_load(&slotPtr->intent) == NS_RING_IDLE) {
         return true;
     }
@@ -178,9 +182,9 @@ NsSettleCursor(NsRing *ringPtr, NsRingSink *slotPtr, int64_t lane,
 static void
 AdvanceOnDisk(Ns_LogSink sink, Doubts *doubtsPtr)
 {
-    NsSpill            *spillPtr = sink->loan.spillPtr;
+    NsSpill            *spillPtr = sink->loan->spillPtr;
     const NsSpillFrame *headPtr;
-    uint64_t            ahead = atomic_load(&sink->reader.slotPtr->spillAhead);
+    uint64_t            ahead = atomic_load(&sink->reader->slotPtr->spillAhead);
 
     while (spillPtr != NULL && spillPtr->read < ahead
            && (headPtr = NsSpillHead(spillPtr)) != NULL) {
@@ -205,15 +209,15 @@ Advance(Ns_LogSink sink, Doubts *doubtsPtr)
     NsMerge  merge = {NULL, 0, 0};
     NsPlace *placePtr;
 
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        if (IsInDoubt(sink->reader.lanes[i])) {
-            NsMergeAdd(&merge, &sink->reader.lanes[i]->place);
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        if (IsInDoubt(sink->reader->lanes[i])) {
+            NsMergeAdd(&merge, &sink->reader->lanes[i]->place);
         }
     }
     while ((placePtr = NsMergeFirst(&merge)) != NULL) {
         AddDoubt(doubtsPtr)->place = *placePtr;
         NsSinkNoteMoved(sink, NsSinkLaneOf(placePtr));
-        NsPlaceAdvance(sink->reader.ringPtr, placePtr);
+        NsPlaceAdvance(sink->reader->ringPtr, placePtr);
         if (IsInDoubt(NsSinkLaneOf(placePtr))) {
             NsMergeFirstMoved(&merge);
         } else {
@@ -261,7 +265,7 @@ FreeDoubts(Doubts *doubtsPtr)
 static bool
 LoadRegion(Region *regionPtr, Ns_LogSink sink)
 {
-    const NsRingSink *slotPtr = sink->reader.slotPtr;
+    const NsRingSink *slotPtr = sink->reader->slotPtr;
     struct stat       st;
     bool              isOk = true;
 
@@ -277,8 +281,8 @@ LoadRegion(Region *regionPtr, Ns_LogSink sink)
             MIN((uint64_t) st.st_size - slotPtr->offset, most);
         regionPtr->isEnd = slotPtr->offset + regionPtr->length
             == (uint64_t) st.st_size;
-        regionPtr->isOpen = sink->target.fd >= 0
-            && HasInode(sink->target.fd, slotPtr->inode, &st);
+        regionPtr->isOpen = sink->target->fd >= 0
+            && HasInode(sink->target->fd, slotPtr->inode, &st);
         regionPtr->bytes = ns_malloc(regionPtr->length);
         isOk = ReadAt(regionPtr->fd, regionPtr->bytes, regionPtr->length,
                       slotPtr->offset);
@@ -438,7 +442,7 @@ IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr)
 static void
 Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 {
-    bool isWhole = IsWholeBatch(regionPtr, sink->reader.slotPtr);
+    bool isWhole = IsWholeBatch(regionPtr, sink->reader->slotPtr);
 
     for (size_t i = 0; i < doubtsPtr->n; i++) {
         size_t      length;
@@ -458,7 +462,7 @@ Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 static const char *
 FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
 {
-    int          format = sink->reader.slotPtr->format;
+    int          format = sink->reader->slotPtr->format;
     Ns_LogStream stream;
     Ns_LogRecord record;
 
@@ -467,24 +471,26 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
         return NULL;
     }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
-        record = NsUnitWithout(&record, &sink->ignored, &sink->buffer.reduced,
-                               &sink->buffer.reducedBytes);
+        record = NsUnitWithout(&record, &sink->ignored, &sink->buffer->reduced,
+                               &sink->buffer->reducedBytes);
     }
     if (format < 0 || format >= NS_LOG_NFORMATS) {
         format = NS_LOG_NATIVE;
     }
     for (;;) {
-        size_t room = sink->buffer.room - sink->buffer.nBuffered;
+        size_t room = sink->buffer->room - sink->buffer->nBuffered;
 
-        *lengthPtr = NsStreamFormat(stream, format, &record,
-                                    sink->buffer.bytes + sink->buffer.nBuffered,
-                                    room);
+        *lengthPtr =
+            NsStreamFormat(stream, format, &record,
+                           sink->buffer->bytes + sink->buffer->nBuffered, room);
         if (*lengthPtr <= room) {
-            return *lengthPtr > 0 ? sink->buffer.bytes + sink->buffer.nBuffered
-                                  : NULL;
+            return *lengthPtr > 0
+                ? sink->buffer->bytes + sink->buffer->nBuffered
+                : NULL;
         }
-        sink->buffer.room = 2 * (sink->buffer.nBuffered + *lengthPtr);
-        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
+        sink->buffer->room = 2 * (sink->buffer->nBuffered + *lengthPtr);
+        sink->buffer->bytes = ns_realloc(sink->buffer->bytes,
+                                         sink->buffer->room);
     }
 }
 
@@ -498,7 +504,7 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
     const NsPlace      *placePtr = &doubtPtr->place;
     const NsSpillFrame *framePtr = doubtPtr->framePtr;
     uint32_t lane = framePtr != NULL ? framePtr->record.lane : placePtr->lane;
-    const char *name = NsRingStreamOf(sink->reader.ringPtr, lane);
+    const char *name = NsRingStreamOf(sink->reader->ringPtr, lane);
 
     *streamPtr = NsStreamFind(name);
     if (framePtr != NULL) {
@@ -514,9 +520,9 @@ RecordOf(Ns_LogSink sink, const Doubt *doubtPtr, Ns_LogStream *streamPtr,
         .stream = name,
         .severity = placePtr->headPtr->severity,
         .time = placePtr->headPtr->time,
-        .bytes = NsPlaceBytes(sink->reader.ringPtr, placePtr, true,
-                              &sink->buffer.scratch,
-                              &sink->buffer.scratchBytes),
+        .bytes = NsPlaceBytes(sink->reader->ringPtr, placePtr, true,
+                              &sink->buffer->scratch,
+                              &sink->buffer->scratchBytes),
         .length = placePtr->headPtr->total};
     return *streamPtr != NULL && recordPtr->bytes != NULL;
 }
@@ -646,18 +652,19 @@ static void
 PutRaw(Ns_LogSink sink, const char *bytes, size_t length)
 {
     /* The bytes may already be behind the buffered ones. */
-    if (sink->buffer.room < sink->buffer.nBuffered + length) {
+    if (sink->buffer->room < sink->buffer->nBuffered + length) {
         char *copy = ns_malloc(length);
 
         memcpy(copy, bytes, length);
-        sink->buffer.room = sink->buffer.nBuffered + length;
-        sink->buffer.bytes = ns_realloc(sink->buffer.bytes, sink->buffer.room);
-        memcpy(sink->buffer.bytes + sink->buffer.nBuffered, copy, length);
+        sink->buffer->room = sink->buffer->nBuffered + length;
+        sink->buffer->bytes = ns_realloc(sink->buffer->bytes,
+                                         sink->buffer->room);
+        memcpy(sink->buffer->bytes + sink->buffer->nBuffered, copy, length);
         ns_free(copy);
     } else {
-        memmove(sink->buffer.bytes + sink->buffer.nBuffered, bytes, length);
+        memmove(sink->buffer->bytes + sink->buffer->nBuffered, bytes, length);
     }
-    sink->buffer.nBuffered += length;
+    sink->buffer->nBuffered += length;
 }
 
 /*
@@ -675,14 +682,14 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
         atomic_fetch_add(&sink->counts.nRecovered, 1);
         if (doubtPtr->isThere) {
             /* Counted as delivered when the cursors are right. */
-            sink->buffer.nRecords++;
+            sink->buffer->nRecords++;
         } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
             atomic_fetch_add(&sink->counts.nDamaged, 1);
         } else {
-            sink->reader.isJudged = doubtPtr->framePtr != NULL
+            sink->reader->isJudged = doubtPtr->framePtr != NULL
                 && doubtPtr->framePtr->record.pad == NS_SPILL_JUDGED;
             isDelivered = NsDeliverRecord(sink, stream, &record);
-            sink->reader.isJudged = false;
+            sink->reader->isJudged = false;
             if (!isDelivered) {
                 return false;
             }

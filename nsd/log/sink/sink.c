@@ -14,6 +14,9 @@
 #include "log/sink/leftover.h"
 #include "log/sink/recover.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkmake.h"
 #include "log/sink/sinkpass.h"
@@ -270,7 +273,7 @@ Remove(Ns_LogSink sink)
     NsSinkLock(sink);
     (void) NsDeliverFlush(sink);
     sink->typePtr->closeProc(sink);
-    sink->target.isClosed = true;
+    sink->target->isClosed = true;
     NsRecoverDropClaims(sink);
     NsSinkUnlock(sink);
     Ns_MutexLock(&nsSinksLock);
@@ -287,13 +290,13 @@ static void
 DetachLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&nsSinksLock);
-    NsAssert(atomic_load(&sink->isRemoved) && sink->target.isClosed);
+    NsAssert(atomic_load(&sink->isRemoved) && sink->target->isClosed);
     NsSinkLeaveToNobody(sink);
-    if (sink->reader.slotPtr != NULL) {
+    if (sink->reader->slotPtr != NULL) {
         NsSinkLock(sink);
         NsSinkDropSpill(sink);
         NsSinkUnlock(sink);
-        NsRingSinkUnname(sink->reader.slotPtr);
+        NsRingSinkUnname(sink->reader->slotPtr);
     }
     NsSinkLeaveAll(sink);
     NsSinkLock(sink);
@@ -518,13 +521,13 @@ NsSinkFinish(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (!atomic_load(&sink->isRemoved) && !atomic_load(&sink->isStuck)) {
             NsSinkLock(sink);
-            sink->failing.retryAt = 0;
+            sink->failing->retryAt = 0;
             NsSinkPass(sink, 0);
-            if (NsDeliverFlush(sink) && sink->buffer.nBuffered > 0) {
+            if (NsDeliverFlush(sink) && sink->buffer->nBuffered > 0) {
                 /* This writes the note that writing works again. */
                 (void) NsDeliverFlush(sink);
             }
-            if (sink->buffer.syncDue != 0) {
+            if (sink->buffer->syncDue != 0) {
                 (void) NsDeliverSync(sink);
             }
             NsSinkUnlock(sink);
@@ -578,7 +581,7 @@ IsFailing(Ns_LogSink sink)
     bool isFailing = false;
 
     if (NsSinkTryLock(sink)) {
-        isFailing = sink->failing.reason != 0;
+        isFailing = sink->failing->reason != 0;
         NsSinkUnlock(sink);
     }
     return isFailing;
@@ -650,21 +653,21 @@ AttachLocked(Ns_LogSink sink)
     if (ringPtr == NULL) {
         return true;
     }
-    NsAssert(sink->reader.ringPtr == NULL);
+    NsAssert(sink->reader->ringPtr == NULL);
     NsAssert(sink->index < (int) ringPtr->headerPtr->maxSinks);
     slotPtr = NsRingSinkAt(ringPtr, sink->index);
     NsRingSetMissing(slotPtr, 0);
     atomic_store(&slotPtr->intent, NS_RING_IDLE);
     snprintf(slotPtr->file, sizeof(slotPtr->file), "%s",
-             sink->target.file != NULL ? sink->target.file : "");
+             sink->target->file != NULL ? sink->target->file : "");
     snprintf(slotPtr->type, sizeof(slotPtr->type), "%s", sink->typePtr->name);
     snprintf(slotPtr->table, sizeof(slotPtr->table), "%s", NsSinkTableOf(sink));
-    sink->reader.ringPtr = ringPtr;
-    sink->reader.slotPtr = slotPtr;
+    sink->reader->ringPtr = ringPtr;
+    sink->reader->slotPtr = slotPtr;
     NsSinkNoteSettings(sink);
     if (!NsSinkJoinLanes(sink)) {
-        sink->reader.ringPtr = NULL;
-        sink->reader.slotPtr = NULL;
+        sink->reader->ringPtr = NULL;
+        sink->reader->slotPtr = NULL;
         return false;
     }
     if (!sink->typePtr->isPassing) {

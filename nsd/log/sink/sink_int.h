@@ -27,7 +27,8 @@
  *      The types are in log/target.
  *
  *      A sink is composed of parts.  Each has a header, which says who may
- *      touch it, and a check in sinkcheck.c.
+ *      touch it, and a check in sinkcheck.c.  A file that works on a part
+ *      behind a pointer includes its header; others cannot.
  */
 
 #ifndef NSD_LOG_SINK_INT_H
@@ -36,12 +37,8 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "log/sink/sink.h"
-#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkcounts.h"
-#include "log/sink/sinkloan.h"
-#include "log/sink/sinkreader.h"
 #include "log/sink/sinksleep.h"
-#include "log/sink/sinktarget.h"
 #include "log/sink/sinkturns.h"
 #include "log/sink/sinktype.h"
 #include "log/stream/kinds.h"
@@ -59,6 +56,26 @@ typedef struct NsSinkLimits {
     atomic_size_t maxMemory; /* Also set before the request to change it. */
     atomic_size_t maxSpill;
 } NsSinkLimits;
+
+/*
+ * A stream that a sink takes.
+ */
+typedef struct NsSinkStream {
+    struct NsSinkStream *_Atomic nextPtr; /* This and rank are set with the
+                                           * table of sinks locked. */
+    atomic_int rank;  /* Its number among the readers in the mapping, or -1. */
+    int        index; /* Constant, as are the two counts from before the
+                       * sink: */
+    uint64_t baseDrops;
+    uint64_t baseIgnored;
+    uint64_t seenDrops; /* Those already reported.  Guarded by the sink's
+                         * lock. */
+    int64_t  seenDropTime;
+    uint32_t newestLane; /* Guarded like the reader.  The sink has met this lane
+                          * and all older ones. */
+    bool isIdle;         /* Guarded by sleep.lock: counted as idle in the
+                          * stream. */
+} NsSinkStream;
 
 struct Ns_LogSink_ {
     /* Constant after creation. */
@@ -85,8 +102,10 @@ struct Ns_LogSink_ {
     NsSinkTurns  turns;
     NsSinkCounts counts;
     NsSinkLimits limits;
-    NsSinkLoan   loan;
-    NsSinkKeeper keeper;
+
+    /* The same, of parts that only some files touch; with the sink. */
+    struct NsSinkLoan   *loan;
+    struct NsSinkKeeper *keeper;
 
     /* Guards the rest: one thread at a time does the sink's work. */
     Ns_Mutex       lock;
@@ -94,11 +113,12 @@ struct Ns_LogSink_ {
     NsKinds        ignored;  /* Parsed from the settings. */
     unsigned       nSampled; /* Units that sampling has considered. */
     NsClaim       *claims;   /* See recover.c. */
-    NsSinkReader   reader;
-    NsSinkBuffer   buffer;
-    NsSinkRefusals refusals;
-    NsSinkFailing  failing;
-    NsSinkTarget   target;
+
+    struct NsSinkReader   *reader;
+    struct NsSinkBuffer   *buffer;
+    struct NsSinkRefusals *refusals;
+    struct NsSinkFailing  *failing;
+    struct NsSinkTarget   *target;
 };
 
 /*
@@ -112,17 +132,6 @@ NsSinkIsDue(int64_t when, int64_t span)
     int64_t now = NsLogClock();
 
     return now >= when || when - now > span;
-}
-
-/*
- * The caller works for the sink, or its places are lent and the caller holds
- * the lock of the loan.
- */
-static inline void
-NsSinkAssertMine(Ns_LogSink sink)
-{
-    NsAssert(NsMutexIsMine(&sink->lock)
-             || (NsMutexIsMine(&sink->loan.lock) && sink->loan.isLent));
 }
 
 #endif

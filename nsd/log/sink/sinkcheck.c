@@ -13,6 +13,10 @@
 #include "base/assert.h"
 #include "log/ring/lane.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/spill.h"
@@ -42,17 +46,17 @@ void
 NsSinkCheckLocked(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    CheckBuffer(&sink->buffer);
-    CheckFailing(&sink->failing);
+    CheckBuffer(sink->buffer);
+    CheckFailing(sink->failing);
     CheckTurns(&sink->turns);
-    CheckReader(&sink->reader);
-    CheckLoan(&sink->loan);
-    CheckTarget(&sink->target);
+    CheckReader(sink->reader);
+    CheckLoan(sink->loan);
+    CheckTarget(sink->target);
     CheckLimits(&sink->limits, &sink->settings);
     NsAssert(atomic_load(&sink->counts.busySince) == 0);
     /* A short write counts as a failure, and its rest is written first. */
-    NsAssert(sink->buffer.nWritten == 0 || sink->failing.reason != 0);
-    NsAssert(!sink->target.isReopenDue || sink->typePtr->filePtr != NULL);
+    NsAssert(sink->buffer->nWritten == 0 || sink->failing->reason != 0);
+    NsAssert(!sink->target->isReopenDue || sink->typePtr->filePtr != NULL);
     if (NsSinkIsInTable(sink) && !atomic_load(&sink->isRemoved)) {
         CheckMember(sink);
     }
@@ -157,18 +161,18 @@ CheckLimits(const NsSinkLimits *limitsPtr, const NsSinkSettings *settingsPtr)
 static void
 CheckMember(Ns_LogSink sink)
 {
-    const NsSinkBuffer *bufferPtr = &sink->buffer;
+    const NsSinkBuffer *bufferPtr = sink->buffer;
     const NsRing       *ringPtr = NsSinkRing();
 
-    NsAssert(sink->reader.ringPtr == NULL || sink->reader.ringPtr == ringPtr);
-    NsAssert(sink->reader.slotPtr == NULL
-             || sink->reader.slotPtr
-                 == &sink->reader.ringPtr->sinks[sink->index]);
+    NsAssert(sink->reader->ringPtr == NULL || sink->reader->ringPtr == ringPtr);
+    NsAssert(sink->reader->slotPtr == NULL
+             || sink->reader->slotPtr
+                 == &sink->reader->ringPtr->sinks[sink->index]);
     NsAssert(bufferPtr->nRecords <= (uint64_t) bufferPtr->nLines);
     NsAssert(bufferPtr->nBuffered == 0 || bufferPtr->nLines > 0);
-    NsAssert(sink->loan.nAtRisk <= bufferPtr->nRecords);
+    NsAssert(sink->loan->nAtRisk <= bufferPtr->nRecords);
     NsAssert(atomic_load(&sink->turns.nKept) <= bufferPtr->nLines);
-    NsAssert(sink->loan.spillPtr != NULL
+    NsAssert(sink->loan->spillPtr != NULL
              || (atomic_load(&sink->counts.nSpilled) == 0
                  && atomic_load(&sink->counts.spilledBytes) == 0));
     if (WALKS) {
@@ -210,10 +214,10 @@ CheckLedger(Ns_LogSink sink)
     uint64_t    n, nHidden = 0;
 
     NsSinkGetStats(sink, &before);
-    n = sink->buffer.nRecords + atomic_load(&sink->counts.nClaimed)
+    n = sink->buffer->nRecords + atomic_load(&sink->counts.nClaimed)
         + CountUnread(sink, &nHidden);
-    if (sink->loan.spillPtr != NULL) {
-        n += NsSpillUnread(sink->loan.spillPtr);
+    if (sink->loan->spillPtr != NULL) {
+        n += NsSpillUnread(sink->loan->spillPtr);
     }
     NsSinkGetStats(sink, &after);
     NsCheck(before.accepted
@@ -230,7 +234,7 @@ CheckLedger(Ns_LogSink sink)
 static uint64_t
 CountUnread(Ns_LogSink sink, uint64_t *nHiddenPtr)
 {
-    const NsRing       *ringPtr = sink->reader.ringPtr;
+    const NsRing       *ringPtr = sink->reader->ringPtr;
     const NsSinkStream *streamPtr = atomic_load(&sink->firstStream);
     uint64_t            n = 0;
 
@@ -255,7 +259,7 @@ CountUnread(Ns_LogSink sink, uint64_t *nHiddenPtr)
 static uint64_t
 CountInLane(Ns_LogSink sink, uint32_t lane, int rank, uint64_t *nHiddenPtr)
 {
-    const NsRing     *ringPtr = sink->reader.ringPtr;
+    const NsRing     *ringPtr = sink->reader->ringPtr;
     const NsSinkLane *lanePtr = NsSinkLaneAt(sink, lane);
     uint64_t begin = atomic_load(&NsRingCursorAt(ringPtr, lane, rank)->begin);
     NsPlace  place;

@@ -13,6 +13,8 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkbuffer.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -23,34 +25,34 @@ static bool   StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length);
 bool
 NsSinkFdReopen(Ns_LogSink sink)
 {
-    int old = sink->target.fd;
+    int old = sink->target->fd;
 
-    sink->target.fd = -1;
+    sink->target->fd = -1;
     if (!sink->typePtr->openProc(sink)) {
         int reason = errno;
 
-        sink->target.fd = old;
+        sink->target->fd = old;
         errno = reason;
         return false;
     }
-    sink->target.isReopenDue = sink->target.isAstray = false;
+    sink->target->isReopenDue = sink->target->isAstray = false;
     if (old >= 0) {
         NsSinkFdLeave(sink, old);
     }
     NsAssert(TornBytes(sink) == 0);
-    sink->failing.retryAt = 0;
+    sink->failing->retryAt = 0;
     return true;
 }
 
 void
 NsSinkFdReopenIfDue(Ns_LogSink sink)
 {
-    if (unlikely(sink->target.isReopenDue) && !NsSinkFdReopen(sink)) {
-        sink->target.isReopenDue = false;
+    if (unlikely(sink->target->isReopenDue) && !NsSinkFdReopen(sink)) {
+        sink->target->isReopenDue = false;
         Ns_Log(Error,
                "log[%s]: failed to re-open log file '%s': '%s'; lines go "
                "into the old one",
-               sink->name, sink->target.file, strerror(errno));
+               sink->name, sink->target->file, strerror(errno));
     }
 }
 
@@ -62,14 +64,14 @@ NsSinkFdLeave(Ns_LogSink sink, int fd)
     if (fd >= 0 && nTorn > 0) {
         EndTornLine(sink, fd, nTorn);
     }
-    sink->buffer.nWritten -= nTorn;
-    if (fd >= 0 && !sink->target.isSynced
+    sink->buffer->nWritten -= nTorn;
+    if (fd >= 0 && !sink->target->isSynced
         && (sink->settings.sync != NS_SYNC_NONE
             || NsSinkWants(sink, NsStreamIndex(nsAuditStream)))
         && fdatasync(fd) != 0 && errno != EINVAL) {
-        sink->target.leftReason = errno;
+        sink->target->leftReason = errno;
     }
-    sink->target.isSynced = true;
+    sink->target->isSynced = true;
     if (fd > STDERR_FILENO) {
         close(fd);
     }
@@ -81,15 +83,15 @@ NsSinkFdLeave(Ns_LogSink sink, int fd)
 static size_t
 TornBytes(Ns_LogSink sink)
 {
-    size_t n = sink->buffer.nWritten;
+    size_t n = sink->buffer->nWritten;
 
-    if (n == sink->buffer.nBuffered) {
+    if (n == sink->buffer->nBuffered) {
         return 0;
     }
-    while (n > 0 && sink->buffer.bytes[n - 1] != '\n') {
+    while (n > 0 && sink->buffer->bytes[n - 1] != '\n') {
         n--;
     }
-    return sink->buffer.nWritten - n;
+    return sink->buffer->nWritten - n;
 }
 
 /*
@@ -115,7 +117,7 @@ EndTornLine(Ns_LogSink sink, int fd, size_t nTorn)
         Ns_Log(Warning,
                "log[%s]: the last line of the file before '%s' "
                "is incomplete, and is whole in the new one: '%s'",
-               sink->name, sink->target.file, strerror(errno));
+               sink->name, sink->target->file, strerror(errno));
     }
 }
 
@@ -134,7 +136,7 @@ StandsAt(Ns_LogSink sink, int fd, off_t at, size_t length)
         bytes = ns_malloc(length);
         isSame = pread(in, bytes, length, at) == (ssize_t) length
             && memcmp(bytes,
-                      sink->buffer.bytes + sink->buffer.nWritten - length,
+                      sink->buffer->bytes + sink->buffer->nWritten - length,
                       length)
                 == 0;
         ns_free(bytes);

@@ -12,6 +12,8 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
 #include "log/sink/sinktable.h"
 #include "nsthread.h"
 
@@ -35,7 +37,7 @@ NsSinkJoin(Ns_LogSink sink, Ns_LogStream stream)
     streamPtr->baseIgnored = NsStreamIgnored(stream);
     streamPtr->newestLane = NS_RING_NONE;
     atomic_store(&streamPtr->rank, -1);
-    if (sink->reader.slotPtr != NULL && !JoinLanes(sink, streamPtr)) {
+    if (sink->reader->slotPtr != NULL && !JoinLanes(sink, streamPtr)) {
         ns_free(streamPtr);
         return false;
     }
@@ -56,7 +58,7 @@ NsSinkJoinLanes(Ns_LogSink sink)
     NsAssertLocked(&nsSinksLock);
     for (streamPtr = sink->firstStream; streamPtr != NULL;
          streamPtr = streamPtr->nextPtr) {
-        if (NsRingRank(sink->reader.ringPtr, (uint32_t) streamPtr->index, NULL)
+        if (NsRingRank(sink->reader->ringPtr, (uint32_t) streamPtr->index, NULL)
             < 0) {
             return false;
         }
@@ -74,7 +76,7 @@ NsSinkJoinLanes(Ns_LogSink sink)
 static bool
 JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
 {
-    NsRing  *ringPtr = sink->reader.ringPtr;
+    NsRing  *ringPtr = sink->reader->ringPtr;
     uint32_t index = (uint32_t) streamPtr->index, lane;
     int      rank = NsRingRank(ringPtr, index, NULL);
 
@@ -95,7 +97,7 @@ JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
      * below stay valid.
      */
     atomic_store(&NsRingStreamAt(ringPtr, index)->readers[rank],
-                 (unsigned short) (sink->reader.slotPtr - ringPtr->sinks + 1));
+                 (unsigned short) (sink->reader->slotPtr - ringPtr->sinks + 1));
     streamPtr->newestLane = NsRingNewestLane(ringPtr, index);
     AddLanes(sink, NsStreamAt(streamPtr->index), streamPtr->newestLane,
              NS_RING_NONE, rank);
@@ -121,7 +123,7 @@ JoinLanes(Ns_LogSink sink, NsSinkStream *streamPtr)
 void
 NsSinkLeaveAll(Ns_LogSink sink)
 {
-    NsRing       *ringPtr = sink->reader.ringPtr;
+    NsRing       *ringPtr = sink->reader->ringPtr;
     NsSinkStream *streamPtr = sink->firstStream;
 
     NsAssertLocked(&nsSinksLock);
@@ -147,7 +149,7 @@ NsSinkMeetLanes(Ns_LogSink sink)
 
     NsSinkAssertMine(sink);
     for (; streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
-        uint32_t newest = NsRingNewestLane(sink->reader.ringPtr,
+        uint32_t newest = NsRingNewestLane(sink->reader->ringPtr,
                                            (uint32_t) streamPtr->index);
         int      rank = atomic_load(&streamPtr->rank);
 
@@ -167,7 +169,7 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     NsAssertLocked(&sink->lock);
     NsAssert(ringPtr != NsSinkRing());
     NsSinkFreeLanes(sink);
-    sink->reader.ringPtr = ringPtr;
+    sink->reader->ringPtr = ringPtr;
     for (uint32_t i = 0; i < nStreams; i++) {
         int      rank = NsRingRank(ringPtr, i, slotPtr);
         uint32_t newest = NsRingNewestLane(ringPtr, i);
@@ -182,7 +184,7 @@ NsSinkMeetLeftover(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
                      newest, NS_RING_NONE, rank);
         }
     }
-    sink->reader.ringPtr = NULL;
+    sink->reader->ringPtr = NULL;
 }
 
 /*
@@ -194,7 +196,7 @@ AddLanes(Ns_LogSink sink, Ns_LogStream stream, uint32_t newest, uint32_t before,
          int rank)
 {
     for (; newest != before;
-         newest = NsRingOlderLane(sink->reader.ringPtr, newest)) {
+         newest = NsRingOlderLane(sink->reader->ringPtr, newest)) {
         NsAssert(newest != NS_RING_NONE);
         (void) AddLane(sink, stream, newest, rank);
     }
@@ -209,20 +211,20 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
 
     lanePtr->place.lane = lane;
     lanePtr->place.segment = NS_RING_NONE;
-    lanePtr->cursorPtr = NsRingCursorAt(sink->reader.ringPtr, lane, rank);
+    lanePtr->cursorPtr = NsRingCursorAt(sink->reader->ringPtr, lane, rank);
     lanePtr->stream = stream;
     lanePtr->nextSequence = NS_PLACE_UNKNOWN;
-    if (sink->reader.nLanes == sink->reader.roomLanes) {
-        sink->reader.roomLanes = MAX(2 * sink->reader.roomLanes, 4);
-        sink->reader.lanes = ns_realloc(sink->reader.lanes,
-                                        sink->reader.roomLanes
-                                            * sizeof(*sink->reader.lanes));
+    if (sink->reader->nLanes == sink->reader->roomLanes) {
+        sink->reader->roomLanes = MAX(2 * sink->reader->roomLanes, 4);
+        sink->reader->lanes = ns_realloc(sink->reader->lanes,
+                                         sink->reader->roomLanes
+                                             * sizeof(*sink->reader->lanes));
     }
-    if (sink->reader.nLanes == 0) {
-        Tcl_InitHashTable(&sink->reader.laneTable, TCL_ONE_WORD_KEYS);
+    if (sink->reader->nLanes == 0) {
+        Tcl_InitHashTable(&sink->reader->laneTable, TCL_ONE_WORD_KEYS);
     }
-    sink->reader.lanes[sink->reader.nLanes++] = lanePtr;
-    entryPtr = Tcl_CreateHashEntry(&sink->reader.laneTable,
+    sink->reader->lanes[sink->reader->nLanes++] = lanePtr;
+    entryPtr = Tcl_CreateHashEntry(&sink->reader->laneTable,
                                    (char *) (uintptr_t) lane, &isNew);
     NsAssert(isNew);
     Tcl_SetHashValue(entryPtr, lanePtr);
@@ -232,9 +234,10 @@ AddLane(Ns_LogSink sink, Ns_LogStream stream, uint32_t lane, int rank)
 NsSinkLane *
 NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
 {
-    Tcl_HashEntry *entryPtr = sink->reader.nLanes == 0
+    Tcl_HashEntry *entryPtr = sink->reader->nLanes == 0
         ? NULL
-        : Tcl_FindHashEntry(&sink->reader.laneTable, (char *) (uintptr_t) lane);
+        : Tcl_FindHashEntry(&sink->reader->laneTable,
+                            (char *) (uintptr_t) lane);
 
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
 }
@@ -242,17 +245,17 @@ NsSinkLaneAt(Ns_LogSink sink, uint32_t lane)
 void
 NsSinkFreeLanes(Ns_LogSink sink)
 {
-    if (sink->reader.nLanes > 0) {
-        Tcl_DeleteHashTable(&sink->reader.laneTable);
+    if (sink->reader->nLanes > 0) {
+        Tcl_DeleteHashTable(&sink->reader->laneTable);
     }
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        ns_free(sink->reader.lanes[i]);
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        ns_free(sink->reader->lanes[i]);
     }
-    ns_free(sink->reader.lanes);
-    sink->reader.lanes = NULL;
-    sink->reader.nLanes = sink->reader.roomLanes = 0;
-    sink->reader.firstMoved = NULL;
-    sink->reader.hasUpTo = sink->loan.hasFloors = sink->reader.hasSettled =
+    ns_free(sink->reader->lanes);
+    sink->reader->lanes = NULL;
+    sink->reader->nLanes = sink->reader->roomLanes = 0;
+    sink->reader->firstMoved = NULL;
+    sink->reader->hasUpTo = sink->loan->hasFloors = sink->reader->hasSettled =
         false;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
 
 /*
  * Add a stream to the sink.  If there are lanes, the sink reads them from now
@@ -89,8 +90,8 @@ NsSinkNoteMoved(Ns_LogSink sink, NsSinkLane *lanePtr)
 {
     if (!lanePtr->place.isMoved) {
         lanePtr->place.isMoved = true;
-        lanePtr->nextMovedPtr = sink->reader.firstMoved;
-        sink->reader.firstMoved = lanePtr;
+        lanePtr->nextMovedPtr = sink->reader->firstMoved;
+        sink->reader->firstMoved = lanePtr;
     }
 }
 
@@ -111,10 +112,10 @@ NsSinkPosition(const NsSinkLane *lanePtr)
 static inline void
 NsSinkForgetUpTo(Ns_LogSink sink)
 {
-    if (unlikely(sink->reader.hasUpTo)) {
-        sink->reader.hasUpTo = false;
-        for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-            sink->reader.lanes[i]->upTo = 0;
+    if (unlikely(sink->reader->hasUpTo)) {
+        sink->reader->hasUpTo = false;
+        for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+            sink->reader->lanes[i]->upTo = 0;
         }
     }
 }
@@ -123,7 +124,7 @@ static inline void
 NsSinkSetUpTo(Ns_LogSink sink, NsSinkLane *lanePtr, uint64_t position)
 {
     NsAssert(position > 0);
-    sink->reader.hasUpTo = true;
+    sink->reader->hasUpTo = true;
     lanePtr->upTo = position;
     NsSinkNoteMoved(sink, lanePtr);
 }

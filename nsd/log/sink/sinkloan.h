@@ -9,7 +9,8 @@
 #ifndef NSD_LOG_SINKLOAN_H
 #define NSD_LOG_SINKLOAN_H
 
-#include "log/sink/sink.h"
+#include "base/assert.h"
+#include "log/sink/sink_int.h"
 #include "log/sink/spill.h"
 
 /*
@@ -46,5 +47,16 @@ typedef struct NsSinkKeeper {
     int      failureTold;             /* and the errno. */
     uint64_t nWritesSeen;
 } NsSinkKeeper;
+
+/*
+ * The caller works for the sink, or its places are lent and the caller holds
+ * the lock of the loan.
+ */
+static inline void
+NsSinkAssertMine(Ns_LogSink sink)
+{
+    NsAssert(NsMutexIsMine(&sink->lock)
+             || (NsMutexIsMine(&sink->loan->lock) && sink->loan->isLent));
+}
 
 #endif

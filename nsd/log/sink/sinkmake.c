@@ -8,6 +8,10 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkstate.h"
 #include "log/sink/sinktable.h"
@@ -19,26 +23,40 @@
 
 /* From the sink that this thread failed to make. */
 static _Thread_local char
-    complaint[sizeof(((Ns_LogSink) NULL)->failing.complaint)];
+    complaint[sizeof(((NsSinkFailing *) NULL)->complaint)];
 
-static void SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
-static void FreeValues(Ns_LogSink sink);
+/*
+ * A sink and the parts to which it points.
+ */
+typedef struct Whole {
+    struct Ns_LogSink_ sink;
+    NsSinkLoan         loan;
+    NsSinkKeeper       keeper;
+    NsSinkReader       reader;
+    NsSinkBuffer       buffer;
+    NsSinkRefusals     refusals;
+    NsSinkFailing      failing;
+    NsSinkTarget       target;
+} Whole;
+
+static Ns_LogSink Allocate(void);
+static void       SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr);
+static void       FreeValues(Ns_LogSink sink);
 
 Ns_LogSink
 NsSinkMake(const NsSinkSpec *specPtr)
 {
-    Ns_LogSink sink;
+    Ns_LogSink sink = Allocate();
 
-    sink = ns_calloc(1u, sizeof(*sink));
     sink->name = ns_strdup(specPtr->name);
     sink->typePtr = NsSinkTypeFind(specPtr->type);
     NsAssert(sink->typePtr != NULL);
     sink->isStandardOutput = specPtr->isStandardOutput;
     sink->isModules = specPtr->isModules;
     atomic_store(&sink->isAwaited, specPtr->isAwaited);
-    sink->target.file = ns_strcopy(specPtr->file);
+    sink->target->file = ns_strcopy(specPtr->file);
     SetValues(sink, specPtr);
-    sink->target.fd = -1;
+    sink->target->fd = -1;
     sink->nPatterns = specPtr->nStreams;
     sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
     for (int i = 0; i < specPtr->nStreams; i++) {
@@ -46,16 +64,32 @@ NsSinkMake(const NsSinkSpec *specPtr)
     }
     NsMutexSetup(&sink->lock, NS_RANK_LOG_FILE, "ns:log", sink->name);
     NsMutexSetup(&sink->sleep.lock, NS_RANK_LOG_WAKE, "ns:logwake", sink->name);
-    NsMutexSetup(&sink->loan.lock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
+    NsMutexSetup(&sink->loan->lock, NS_RANK_LOG_LENT, "ns:loglent", sink->name);
     NsSinkApplySettings(sink, &specPtr->settings);
     if (!sink->typePtr->openProc(sink) && !specPtr->mayOpenLater) {
         int reason = errno;
 
-        snprintf(complaint, sizeof(complaint), "%s", sink->failing.complaint);
+        snprintf(complaint, sizeof(complaint), "%s", sink->failing->complaint);
         NsSinkUnmake(&sink);
         errno = complaint[0] != '\0' ? NS_SINK_COMPLAINS : reason;
         return NULL;
     }
+    return sink;
+}
+
+static Ns_LogSink
+Allocate(void)
+{
+    Whole     *wholePtr = ns_calloc(1u, sizeof(*wholePtr));
+    Ns_LogSink sink = &wholePtr->sink;
+
+    sink->loan = &wholePtr->loan;
+    sink->keeper = &wholePtr->keeper;
+    sink->reader = &wholePtr->reader;
+    sink->buffer = &wholePtr->buffer;
+    sink->refusals = &wholePtr->refusals;
+    sink->failing = &wholePtr->failing;
+    sink->target = &wholePtr->target;
     return sink;
 }
 
@@ -122,7 +156,7 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     Ns_LogSink sink = *sinkPtr;
 
     NsAssert(!sink->sleep.isServed && sink->sleep.firstOp == NULL);
-    NsAssert(sink->claims == NULL && sink->loan.spillPtr == NULL);
+    NsAssert(sink->claims == NULL && sink->loan->spillPtr == NULL);
     *sinkPtr = NULL;
     for (int i = 0; i < sink->nPatterns; i++) {
         ns_free(sink->patterns[i]);
@@ -142,10 +176,10 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     NsKindsFree(&sink->ignored);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->sleep.lock);
-    Ns_MutexDestroy(&sink->loan.lock);
+    Ns_MutexDestroy(&sink->loan->lock);
     Ns_CondDestroy(&sink->sleep.opDone);
     FreeValues(sink);
-    ns_free(sink->target.file);
+    ns_free(sink->target->file);
     ns_free(sink->name);
     ns_free(sink);
 }
@@ -153,14 +187,14 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
 void
 NsSinkFreeWork(Ns_LogSink sink)
 {
-    ns_free(sink->buffer.bytes);
-    ns_free(sink->buffer.scratch);
-    ns_free(sink->buffer.reduced);
+    ns_free(sink->buffer->bytes);
+    ns_free(sink->buffer->scratch);
+    ns_free(sink->buffer->reduced);
     NsSinkFreeLanes(sink);
-    NsMergeFree(&sink->reader.merge);
-    sink->buffer.bytes = sink->buffer.scratch = sink->buffer.reduced = NULL;
-    sink->buffer.room = sink->buffer.nBuffered = sink->buffer.nWritten = 0;
-    sink->buffer.scratchBytes = sink->buffer.reducedBytes = 0;
+    NsMergeFree(&sink->reader->merge);
+    sink->buffer->bytes = sink->buffer->scratch = sink->buffer->reduced = NULL;
+    sink->buffer->room = sink->buffer->nBuffered = sink->buffer->nWritten = 0;
+    sink->buffer->scratchBytes = sink->buffer->reducedBytes = 0;
 }
 
 const char *

@@ -14,6 +14,10 @@
 #include "log/sink/deliver.h"
 #include "log/sink/flush.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkspill.h"
 #include "log/sink/sinkwake.h"
@@ -42,7 +46,7 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
     int64_t   cutoff = MAX(NsLogClock(), time);
     NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
     NsPlace  *placePtr = NULL;
-    bool      isReading = (sink->failing.reason == 0 && sink->claims == NULL)
+    bool      isReading = (sink->failing->reason == 0 && sink->claims == NULL)
         || NsDeliverFlush(sink);
 
     NsAssertLocked(&sink->lock);
@@ -52,11 +56,11 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
     }
     Gather(sink, isReading, cutoff);
     for (;;) {
-        if (sink->reader.hasSkipped) {
-            Gather(sink, sink->failing.reason == 0 && sink->claims == NULL,
+        if (sink->reader->hasSkipped) {
+            Gather(sink, sink->failing->reason == 0 && sink->claims == NULL,
                    cutoff);
         }
-        placePtr = NsMergeFirst(&sink->reader.merge);
+        placePtr = NsMergeFirst(&sink->reader->merge);
         if (opPtr != NULL
             && (placePtr == NULL || opPtr->time < placePtr->headPtr->time)) {
             NsSinkOp *nextPtr = opPtr->nextPtr;
@@ -66,20 +70,20 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
         } else if (placePtr == NULL) {
             break;
         } else if (!DeliverRun(sink, placePtr, RunUntil(sink, opPtr, cutoff))) {
-            sink->reader.merge.n = 0;
+            sink->reader->merge.n = 0;
         } else if (placePtr->headPtr != NULL && !IsLater(placePtr, cutoff)) {
-            NsMergeFirstMoved(&sink->reader.merge);
+            NsMergeFirstMoved(&sink->reader->merge);
         } else {
-            NsMergeFirstEnded(&sink->reader.merge);
+            NsMergeFirstEnded(&sink->reader->merge);
         }
     }
 
     NoteDrops(sink);
     sink->turns.servedUntil = cutoff;
-    atomic_store(&sink->turns.nKept, sink->buffer.nLines);
+    atomic_store(&sink->turns.nKept, sink->buffer->nLines);
     atomic_store(&sink->turns.nServed, nComers);
     ReachGoals(sink, goals);
-    if (sink->failing.reason != 0 && sink->reader.slotPtr != NULL
+    if (sink->failing->reason != 0 && sink->reader->slotPtr != NULL
         && NsLaneIsFull()) {
         /* Other sinks need the memory more. */
         NsBoundRelieve(sink);
@@ -92,14 +96,14 @@ NsSinkPass(Ns_LogSink sink, int64_t time)
 static void
 Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 {
-    NsAssert(!sink->reader.isInLane && !sink->reader.isJudged);
-    sink->reader.hasSkipped = false;
-    sink->reader.merge.n = 0;
+    NsAssert(!sink->reader->isInLane && !sink->reader->isJudged);
+    sink->reader->hasSkipped = false;
+    sink->reader->merge.n = 0;
     isReading = isReading && NsSinkUnspill(sink);
-    if (isReading && !sink->reader.hasSkipped) {
+    if (isReading && !sink->reader->hasSkipped) {
         TellGap(sink);
     }
-    if (isReading && !sink->reader.hasSkipped) {
+    if (isReading && !sink->reader->hasSkipped) {
         NsSinkForgetUpTo(sink);
         GatherHeads(sink, cutoff);
     }
@@ -112,21 +116,21 @@ Gather(Ns_LogSink sink, bool isReading, int64_t cutoff)
 static void
 TellGap(Ns_LogSink sink)
 {
-    NsGap gap = sink->loan.gap;
+    NsGap gap = sink->loan->gap;
 
     NsAssertLocked(&sink->lock);
-    if (gap.n == 0 || sink->failing.reason != 0 || sink->claims != NULL
+    if (gap.n == 0 || sink->failing->reason != 0 || sink->claims != NULL
         || NsSinkHasSpilled(sink)) {
         return;
     }
     /* Another gap may begin while the note is written. */
-    sink->loan.gap = (NsGap){0};
+    sink->loan->gap = (NsGap){0};
     if (NsDeliverNoteGap(sink, NULL, &gap)) {
-        sink->loan.nToldLost += gap.n;
+        sink->loan->nToldLost += gap.n;
     } else {
-        gap.n += sink->loan.gap.n;
-        gap.last = MAX(gap.last, sink->loan.gap.last);
-        sink->loan.gap = gap;
+        gap.n += sink->loan->gap.n;
+        gap.last = MAX(gap.last, sink->loan->gap.last);
+        sink->loan->gap = gap;
     }
 }
 
@@ -136,18 +140,18 @@ NsSinkHasWork(Ns_LogSink sink)
     int64_t cutoff = NsLogClock();
 
     NsAssertLocked(&sink->lock);
-    if (atomic_load(&sink->target.isReopenAsked)) {
+    if (atomic_load(&sink->target->isReopenAsked)) {
         return true;
     }
-    if (sink->reader.ringPtr == NULL) {
+    if (sink->reader->ringPtr == NULL) {
         return false;
     }
     if (NsSinkHasSpilled(sink)) {
         return true;
     }
-    sink->reader.merge.n = 0;
+    sink->reader->merge.n = 0;
     GatherHeads(sink, cutoff);
-    return sink->reader.merge.n > 0;
+    return sink->reader->merge.n > 0;
 }
 
 /*
@@ -158,24 +162,24 @@ NsSinkHasWork(Ns_LogSink sink)
 static void
 GatherHeads(Ns_LogSink sink, int64_t cutoff)
 {
-    NsRing *ringPtr = sink->reader.ringPtr;
+    NsRing *ringPtr = sink->reader->ringPtr;
 
     if (ringPtr == NULL) {
         return;
     }
     NsSinkMeetLanes(sink);
-    for (uint32_t i = 0; i < sink->reader.nLanes; i++) {
-        NsPlace *placePtr = &sink->reader.lanes[i]->place;
+    for (uint32_t i = 0; i < sink->reader->nLanes; i++) {
+        NsPlace *placePtr = &sink->reader->lanes[i]->place;
 
         if (unlikely(placePtr->segment == NS_RING_NONE)) {
             NsLaneLockChains();
             NsPlaceOpen(ringPtr, placePtr,
-                        atomic_load(&sink->reader.lanes[i]->cursorPtr->done));
+                        atomic_load(&sink->reader->lanes[i]->cursorPtr->done));
             NsLaneUnlockChains();
         }
         if (NsPlaceHead(ringPtr, placePtr) != NULL
             && !IsLater(placePtr, cutoff)) {
-            NsMergeAdd(&sink->reader.merge, placePtr);
+            NsMergeAdd(&sink->reader->merge, placePtr);
         }
     }
 }
@@ -199,7 +203,7 @@ IsLater(const NsPlace *placePtr, int64_t cutoff)
 static int64_t
 RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 {
-    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->reader.merge) - 1);
+    int64_t until = MIN(cutoff, NsMergeSecondTime(&sink->reader->merge) - 1);
 
     return opPtr == NULL ? until : MIN(until, opPtr->time);
 }
@@ -211,7 +215,7 @@ RunUntil(Ns_LogSink sink, const NsSinkOp *opPtr, int64_t cutoff)
 static bool
 DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
 {
-    const NsRing *ringPtr = sink->reader.ringPtr;
+    const NsRing *ringPtr = sink->reader->ringPtr;
     NsSinkLane   *lanePtr = NsSinkLaneOf(placePtr);
     Ns_LogStream  stream = lanePtr->stream;
     Ns_LogRecord  record = {.stream = NsStreamName(stream)};
@@ -225,16 +229,16 @@ DeliverRun(Ns_LogSink sink, NsPlace *placePtr, int64_t until)
         record.time = headPtr->time;
         record.length = headPtr->total;
         record.bytes = NsPlaceBytes(ringPtr, placePtr, CHECKS_RECORDS,
-                                    &sink->buffer.scratch,
-                                    &sink->buffer.scratchBytes);
+                                    &sink->buffer->scratch,
+                                    &sink->buffer->scratchBytes);
         if (unlikely(record.bytes == NULL)) {
             atomic_fetch_add(&sink->counts.nDamaged, 1);
         } else {
             bool isDelivered;
 
-            sink->reader.isInLane = true;
+            sink->reader->isInLane = true;
             isDelivered = NsDeliverRecord(sink, stream, &record);
-            sink->reader.isInLane = false;
+            sink->reader->isInLane = false;
             if (!isDelivered) {
                 return false;
             }
@@ -284,13 +288,13 @@ ReachGoals(Ns_LogSink sink, NsSinkOp *goals)
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (opPtr->goal == NS_OP_SYNC) {
-            sink->target.lookDue = 0; /* Check the file's name first, so as not
-                                       * to sync a file that is gone. */
+            sink->target->lookDue = 0; /* Check the file's name first, so as not
+                                        * to sync a file that is gone. */
         }
     }
     isWritten = NsDeliverFlush(sink);
     if (!isWritten) {
-        reason = sink->failing.reason;
+        reason = sink->failing->reason;
     }
     for (NsSinkOp *opPtr = goals; opPtr != NULL; opPtr = opPtr->nextPtr) {
         if (isWritten && opPtr->goal == NS_OP_SYNC) {
@@ -327,7 +331,7 @@ NoteDrops(Ns_LogSink sink)
         NsStreamGetDrops(stream, &drops);
         NsAssert(drops.n >= streamPtr->seenDrops);
         n = drops.n - streamPtr->seenDrops;
-        if (n == 0 || sink->failing.reason != 0 || NsSinkHasSpilled(sink)
+        if (n == 0 || sink->failing->reason != 0 || NsSinkHasSpilled(sink)
             || (NsLaneIsFull()
                 && drops.last - streamPtr->seenDropTime < NS_STAMP_SECOND)) {
             continue;

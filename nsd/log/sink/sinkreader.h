@@ -14,26 +14,6 @@
 #include "log/sink/sink.h"
 
 /*
- * A stream that a sink takes.
- */
-typedef struct NsSinkStream {
-    struct NsSinkStream *_Atomic nextPtr; /* This and rank are set with the
-                                           * table of sinks locked. */
-    atomic_int rank;  /* Its number among the readers in the mapping, or -1. */
-    int        index; /* Constant, as are the two counts from before the
-                       * sink: */
-    uint64_t baseDrops;
-    uint64_t baseIgnored;
-    uint64_t seenDrops; /* Those already reported.  Guarded by the sink's
-                         * lock. */
-    int64_t  seenDropTime;
-    uint32_t newestLane; /* Guarded like the reader.  The sink has met this lane
-                          * and all older ones. */
-    bool isIdle;         /* Guarded by sleep.lock: counted as idle in the
-                          * stream. */
-} NsSinkStream;
-
-/*
  * A lane that a sink reads.
  */
 typedef struct NsSinkLane {

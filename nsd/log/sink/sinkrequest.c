@@ -8,6 +8,8 @@
  */
 
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
 
 #include "log/sink/bound.h"
 #include "log/sink/deliver.h"
@@ -133,7 +135,7 @@ NsSinkReopenAll(void)
         if (sink->typePtr->filePtr == NULL) {
             continue;
         }
-        atomic_store(&sink->target.isReopenAsked, true);
+        atomic_store(&sink->target->isReopenAsked, true);
         if (NsSinkIsServed(sink)) {
             NsSinkKick(sink);
         } else if (NsSinkTryLock(sink)) {
@@ -164,21 +166,21 @@ DoReopen(Ns_LogSink sink, void *arg)
     NsAssertLocked(&sink->lock);
     (void) NsDeliverFlush(sink);
     if (file != NULL) {
-        ns_free(sink->target.file);
-        sink->target.file = *file == '\0' ? NULL : ns_strdup(file);
-        if (sink->reader.slotPtr != NULL) {
-            snprintf(sink->reader.slotPtr->file,
-                     sizeof(sink->reader.slotPtr->file), "%s", file);
+        ns_free(sink->target->file);
+        sink->target->file = *file == '\0' ? NULL : ns_strdup(file);
+        if (sink->reader->slotPtr != NULL) {
+            snprintf(sink->reader->slotPtr->file,
+                     sizeof(sink->reader->slotPtr->file), "%s", file);
         }
     }
-    sink->target.isClosed = false;
+    sink->target->isClosed = false;
     if (NsSinkFdReopen(sink)) {
         return NS_OK;
     }
     reason = errno;
     if (file != NULL && !sink->isStandardOutput) {
         sink->typePtr->closeProc(sink);
-        sink->target.isClosed = true;
+        sink->target->isClosed = true;
     }
     errno = reason;
     return NS_ERROR;
@@ -219,7 +221,7 @@ DoClose(Ns_LogSink sink, void *arg)
         return NS_ERROR;
     }
     sink->typePtr->closeProc(sink);
-    sink->target.isClosed = true;
+    sink->target->isClosed = true;
     return NS_OK;
 }
 

@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
 #include "log/sink/spill.h"
 #include "log/sink/spillhead.h"
 #include "log/stream/knownstream.h"
@@ -25,10 +27,10 @@ NsSinkBeginSpill(Ns_LogSink sink)
     if (atomic_load(&sink->limits.maxSpill) == 0) {
         return false;
     }
-    if (sink->loan.spillPtr == NULL) {
-        sink->loan.spillPtr = NsSpillCreate(sink->reader.ringPtr,
-                                            sink->reader.slotPtr);
-        if (sink->loan.spillPtr == NULL) {
+    if (sink->loan->spillPtr == NULL) {
+        sink->loan->spillPtr = NsSpillCreate(sink->reader->ringPtr,
+                                             sink->reader->slotPtr);
+        if (sink->loan->spillPtr == NULL) {
             atomic_store(&sink->counts.spillFailure, errno);
             return false;
         }
@@ -40,24 +42,24 @@ NsSinkBeginSpill(Ns_LogSink sink)
 bool
 NsSinkHasSpilled(Ns_LogSink sink)
 {
-    return sink->loan.spillPtr != NULL
-        && sink->loan.spillPtr->read != sink->loan.spillPtr->end;
+    return sink->loan->spillPtr != NULL
+        && sink->loan->spillPtr->read != sink->loan->spillPtr->end;
 }
 
 void
 NsSinkSpillNoteSlot(Ns_LogSink sink)
 {
-    if (unlikely(sink->loan.spillPtr != NULL)) {
-        NsSpillHeadNoteSlot(sink->loan.spillPtr->fd, sink->reader.ringPtr,
-                            sink->reader.slotPtr);
+    if (unlikely(sink->loan->spillPtr != NULL)) {
+        NsSpillHeadNoteSlot(sink->loan->spillPtr->fd, sink->reader->ringPtr,
+                            sink->reader->slotPtr);
     }
 }
 
 void
 NsSinkSpillWritten(Ns_LogSink sink)
 {
-    if (unlikely(sink->loan.spillPtr != NULL)) {
-        NsSpillNoteDone(sink->loan.spillPtr);
+    if (unlikely(sink->loan->spillPtr != NULL)) {
+        NsSpillNoteDone(sink->loan->spillPtr);
         NsSinkNoteSpill(sink);
     }
 }
@@ -68,11 +70,11 @@ NsSinkEndSpill(Ns_LogSink sink)
     int64_t since = atomic_load(&sink->counts.spillSince);
 
     NsAssertLocked(&sink->lock);
-    if (likely(sink->loan.spillPtr == NULL)
-        || !NsSpillIsDone(sink->loan.spillPtr)) {
+    if (likely(sink->loan->spillPtr == NULL)
+        || !NsSpillIsDone(sink->loan->spillPtr)) {
         return;
     }
-    NsSpillDelete(&sink->loan.spillPtr);
+    NsSpillDelete(&sink->loan->spillPtr);
     NsSinkNoteSpill(sink);
     if (since != 0) {
         Ns_Log(Notice,
@@ -87,8 +89,8 @@ void
 NsSinkDropSpill(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    if (sink->loan.spillPtr != NULL) {
-        NsSpillDelete(&sink->loan.spillPtr);
+    if (sink->loan->spillPtr != NULL) {
+        NsSpillDelete(&sink->loan->spillPtr);
         NsSinkNoteSpill(sink);
     }
 }
@@ -97,7 +99,7 @@ bool
 NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 {
     NsAssertLocked(&sink->lock);
-    NsAssert(sink->loan.spillPtr == NULL);
+    NsAssert(sink->loan->spillPtr == NULL);
     if (atomic_load(&slotPtr->hasSpill) == 0) {
         return true;
     }
@@ -105,8 +107,8 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         NsSpillDeleteOf(ringPtr, slotPtr);
         return true;
     }
-    sink->loan.spillPtr = NsSpillOpen(ringPtr, slotPtr);
-    if (sink->loan.spillPtr != NULL) {
+    sink->loan->spillPtr = NsSpillOpen(ringPtr, slotPtr);
+    if (sink->loan->spillPtr != NULL) {
         return KeepOthers(sink);
     }
     if (errno == ENOENT) {
@@ -128,12 +130,13 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
 static bool
 KeepOthers(Ns_LogSink sink)
 {
-    bool hasOthers, isOk = NsSpillKeep(sink->loan.spillPtr, IsKept, &hasOthers);
+    bool hasOthers,
+        isOk = NsSpillKeep(sink->loan->spillPtr, IsKept, &hasOthers);
 
     if (!isOk || !hasOthers) {
         int reason = errno;
 
-        NsSpillClose(&sink->loan.spillPtr);
+        NsSpillClose(&sink->loan->spillPtr);
         errno = reason;
     }
     return isOk;
@@ -148,7 +151,7 @@ IsKept(const NsRing *ringPtr, uint32_t lane)
 void
 NsSinkNoteSpill(Ns_LogSink sink)
 {
-    const NsSpill *spillPtr = sink->loan.spillPtr;
+    const NsSpill *spillPtr = sink->loan->spillPtr;
 
     if (spillPtr == NULL) {
         atomic_store(&sink->counts.nSpilled, 0);

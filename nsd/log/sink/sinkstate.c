@@ -9,6 +9,9 @@
 #include "base/calendar.h"
 #include "base/clock.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/stream/audit.h"
 #include "log/stream/severity.h"
@@ -65,7 +68,7 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
-    sink->target.nextRoll = sink->typePtr->filePtr == NULL
+    sink->target->nextRoll = sink->typePtr->filePtr == NULL
         ? 0
         : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
     atomic_store(&sink->limits.wakeBytes, settingsPtr->bufferBytes);
@@ -86,12 +89,12 @@ NsSinkNoteSettings(Ns_LogSink sink)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
 
-    if (sink->reader.slotPtr != NULL) {
-        sink->reader.slotPtr->slowNanos = settingsPtr->slowNanos;
-        sink->reader.slotPtr->minSeverity = settingsPtr->minSeverity;
-        sink->reader.slotPtr->format = settingsPtr->format;
-        sink->reader.slotPtr->onlyErrors = settingsPtr->onlyErrors;
-        sink->reader.slotPtr->maxSpillKiB = (uint32_t)
+    if (sink->reader->slotPtr != NULL) {
+        sink->reader->slotPtr->slowNanos = settingsPtr->slowNanos;
+        sink->reader->slotPtr->minSeverity = settingsPtr->minSeverity;
+        sink->reader->slotPtr->format = settingsPtr->format;
+        sink->reader->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+        sink->reader->slotPtr->maxSpillKiB = (uint32_t)
             MIN(settingsPtr->maxSpill / 1024
                     + (settingsPtr->maxSpill % 1024 > 0),
                 UINT32_MAX);
@@ -191,7 +194,7 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
 static void
 GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr)
 {
-    int64_t failed = atomic_load(&sink->failing.since);
+    int64_t failed = atomic_load(&sink->failing->since);
     int64_t busy = atomic_load(&sink->counts.busySince);
 
     if (failed != 0) {

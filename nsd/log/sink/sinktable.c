@@ -12,6 +12,8 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
+#include "log/sink/sinktarget.h"
 
 /*
  * Written with nsSinksLock held.
@@ -125,8 +127,8 @@ NsSinkTypeOf(Ns_LogSink sink)
 const char *
 NsSinkFile(Ns_LogSink sink)
 {
-    if (sink->target.file != NULL) {
-        return sink->target.file;
+    if (sink->target->file != NULL) {
+        return sink->target->file;
     }
     /* See filesink.c. */
     return sink->typePtr->filePtr != NULL ? "stderr" : sink->typePtr->name;
@@ -168,7 +170,7 @@ NsSinkIsHeard(Ns_LogSink sink)
     sinksPtr = NsStreamGetSinks(index);
     for (int i = 0; !isHeard && i < sinksPtr->n; i++) {
         isHeard = sinksPtr->sinks[i] != sink
-            && atomic_load(&sinksPtr->sinks[i]->failing.since) == 0;
+            && atomic_load(&sinksPtr->sinks[i]->failing->since) == 0;
     }
     NsSinkLeave();
     return isHeard;

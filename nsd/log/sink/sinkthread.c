@@ -30,6 +30,7 @@
 #include "log/sink/deliver.h"
 #include "log/sink/recover.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkcheck.h"
 #include "log/sink/sinkpass.h"
 #include "log/sink/sinkwake.h"
@@ -223,7 +224,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     NsSinkPass(sink, 0);
     plan.until =
         NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME : NS_FLUSH_AFTER_PASS);
-    if (sink->failing.reason != 0) {
+    if (sink->failing->reason != 0) {
         plan.state = NS_SINK_RESTING;
     } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
         plan.state = NRecords(sink) != before ? NS_SINK_RUNNING : NS_SINK_IDLE;
@@ -235,13 +236,13 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
             plan.state = NS_SINK_RESTING;
             plan.until = plan.until == 0 ? until : MIN(plan.until, until);
         }
-    } else if (sink->buffer.nBuffered > 0) {
+    } else if (sink->buffer->nBuffered > 0) {
         plan.state = NS_SINK_BATCHING;
     } else if (!sink->typePtr->isDatabase
-               && start - sink->buffer.lastFlush < settingsPtr->bufferNanos
-               && start > sink->buffer.lastFlush) {
+               && start - sink->buffer->lastFlush < settingsPtr->bufferNanos
+               && start > sink->buffer->lastFlush) {
         plan.state = NS_SINK_BATCHING;
-        plan.until = sink->buffer.lastFlush + settingsPtr->bufferNanos;
+        plan.until = sink->buffer->lastFlush + settingsPtr->bufferNanos;
     } else {
         plan.state = NS_SINK_IDLE;
     }
@@ -255,7 +256,7 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
 static uint64_t
 NRecords(Ns_LogSink sink)
 {
-    return sink->buffer.nRecords + atomic_load(&sink->counts.nDelivered)
+    return sink->buffer->nRecords + atomic_load(&sink->counts.nDelivered)
         + atomic_load(&sink->counts.nIgnored)
         + atomic_load(&sink->counts.nFailed)
         + atomic_load(&sink->counts.nDamaged);

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinkpass.h"
 #include "log/sink/sinkwake.h"
@@ -88,7 +89,8 @@ NsSinkMakeRoom(void)
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
         if (atomic_load(&sink->sleep.state) == NS_SINK_CALLERS
             && atomic_load(&sink->isAwaited)
-            && atomic_load(&sink->failing.since) == 0 && NsSinkHeld(sink) > 0) {
+            && atomic_load(&sink->failing->since) == 0
+            && NsSinkHeld(sink) > 0) {
             NsSinkLock(sink);
             NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);

@@ -9,6 +9,8 @@
 #include "base/assert.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkloan.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/spill.h"
@@ -24,17 +26,17 @@ NsSinkUnspill(Ns_LogSink sink)
     const NsSpillFrame *framePtr;
 
     NsAssertLocked(&sink->lock);
-    if (likely(sink->loan.spillPtr == NULL)) {
+    if (likely(sink->loan->spillPtr == NULL)) {
         return true;
     }
-    while ((framePtr = NsSpillHead(sink->loan.spillPtr)) != NULL) {
+    while ((framePtr = NsSpillHead(sink->loan->spillPtr)) != NULL) {
         if (!(framePtr->record.kind == NS_SPILL_NOTE
                   ? DeliverNote(sink, framePtr)
                   : Deliver(sink, framePtr))) {
             return false;
         }
     }
-    if (NsSpillIsDamaged(sink->loan.spillPtr)) {
+    if (NsSpillIsDamaged(sink->loan->spillPtr)) {
         SkipDamaged(sink);
     }
     return true;
@@ -56,30 +58,30 @@ Deliver(Ns_LogSink sink, const NsSpillFrame *framePtr)
                            .bytes = framePtr + 1,
                            .length = recordPtr->length};
     bool         isDelivered;
-    bool         isOurs = sink->reader.ringPtr == NsSinkRing();
+    bool         isOurs = sink->reader->ringPtr == NsSinkRing();
 
     NsAssert(!isOurs || lanePtr != NULL);
-    if (sink->reader.hasSettled && lanePtr != NULL
+    if (sink->reader->hasSettled && lanePtr != NULL
         && framePtr->start < lanePtr->settled) {
-        NsSpillAdvance(sink->loan.spillPtr, framePtr);
+        NsSpillAdvance(sink->loan->spillPtr, framePtr);
         return true;
     }
-    if (NsSpillIsKept(sink->loan.spillPtr, framePtr)) {
-        NsSpillAdvance(sink->loan.spillPtr, framePtr);
+    if (NsSpillIsKept(sink->loan->spillPtr, framePtr)) {
+        NsSpillAdvance(sink->loan->spillPtr, framePtr);
         return true;
     }
-    sink->reader.isJudged = recordPtr->pad == NS_SPILL_JUDGED;
+    sink->reader->isJudged = recordPtr->pad == NS_SPILL_JUDGED;
     isDelivered = NsDeliverRecord(sink, stream, &record);
-    sink->reader.isJudged = false;
+    sink->reader->isJudged = false;
     if (isDelivered) {
         if (!isOurs) {
             atomic_fetch_add(&sink->counts.nRecovered, 1);
-            sink->reader.nTaken++;
+            sink->reader->nTaken++;
         }
         if (lanePtr != NULL) {
             NsSinkSetUpTo(sink, lanePtr, framePtr->start + 1);
         }
-        NsSpillAdvance(sink->loan.spillPtr, framePtr);
+        NsSpillAdvance(sink->loan->spillPtr, framePtr);
     }
     return isDelivered;
 }
@@ -95,7 +97,7 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
             return false;
         }
     }
-    NsSpillAdvance(sink->loan.spillPtr, framePtr);
+    NsSpillAdvance(sink->loan->spillPtr, framePtr);
     return true;
 }
 
@@ -105,12 +107,12 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
 static void
 SkipDamaged(Ns_LogSink sink)
 {
-    uint64_t n = NsSpillUnread(sink->loan.spillPtr);
+    uint64_t n = NsSpillUnread(sink->loan->spillPtr);
 
     atomic_fetch_add(&sink->counts.nDamaged, n);
     Ns_Log(Error,
            "log[%s]: '%s' is damaged: %" PRIu64 " records are "
            "lost",
-           sink->name, sink->loan.spillPtr->path, n);
-    NsSpillSkip(sink->loan.spillPtr);
+           sink->name, sink->loan->spillPtr->path, n);
+    NsSpillSkip(sink->loan->spillPtr);
 }

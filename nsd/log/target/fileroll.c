@@ -16,6 +16,8 @@
 #include "log/sink/bound.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinkstate.h"
 #include "log/target/compress.h"
@@ -54,13 +56,13 @@ const NsSinkFileProcs nsFileProcs = {
 static void
 Tend(Ns_LogSink sink)
 {
-    time_t due = sink->target.nextRoll, now = time(NULL);
+    time_t due = sink->target->nextRoll, now = time(NULL);
 
     NsAssertLocked(&sink->lock);
     ReopenIfAsked(sink);
     if (due != 0 && now >= due) {
-        sink->target.nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
-        NsAssert(sink->target.nextRoll - due > MIN_ROLL_SECONDS);
+        sink->target->nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
+        NsAssert(sink->target->nextRoll - due > MIN_ROLL_SECONDS);
         (void) Roll(sink, NULL, NULL);
     }
 }
@@ -68,16 +70,16 @@ Tend(Ns_LogSink sink)
 static void
 ReopenIfAsked(Ns_LogSink sink)
 {
-    if (likely(!atomic_load_explicit(&sink->target.isReopenAsked,
+    if (likely(!atomic_load_explicit(&sink->target->isReopenAsked,
                                      memory_order_relaxed))) {
         return;
     }
-    atomic_store(&sink->target.isReopenAsked, false);
-    if (sink->target.file == NULL || sink->target.isClosed) {
+    atomic_store(&sink->target->isReopenAsked, false);
+    if (sink->target->file == NULL || sink->target->isClosed) {
         return;
     }
-    sink->target.isReopenDue = true;
-    if (NsDeliverFlush(sink) || sink->failing.reason == EFBIG) {
+    sink->target->isReopenDue = true;
+    if (NsDeliverFlush(sink) || sink->failing->reason == EFBIG) {
         NsSinkFdReopenIfDue(sink);
     }
 }
@@ -89,12 +91,12 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     int           reason;
 
     NsAssertLocked(&sink->lock);
-    if (sink->target.file == NULL) {
+    if (sink->target->file == NULL) {
         return NS_OK;
     }
-    if (!sink->target.isClosed) {
-        sink->failing.retryAt = 0;
-        if (!NsDeliverFlush(sink) && sink->failing.reason != EFBIG) {
+    if (!sink->target->isClosed) {
+        sink->failing->retryAt = 0;
+        if (!NsDeliverFlush(sink) && sink->failing->reason != EFBIG) {
             /* A line that the old file has the beginning of belongs there; but
              * a file that has reached its limit is just the one to roll. */
             return NS_ERROR;
@@ -102,20 +104,20 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     }
     if (sink->settings.isCompressed) {
         FinishBackups(sink);
-        NsAssert(sink->target.backlogPtr != NULL);
-        NsBacklogBegin(sink->target.backlogPtr);
-        NsBacklogAsk(sink->target.backlogPtr, sink->target.file,
-                     sink->target.fd);
+        NsAssert(sink->target->backlogPtr != NULL);
+        NsBacklogBegin(sink->target->backlogPtr);
+        NsBacklogAsk(sink->target->backlogPtr, sink->target->file,
+                     sink->target->fd);
     }
     status = rename != NULL
         ? RenameAndReopen(sink, rename, arg)
         : RenameAndReopen(sink, RenameBySettings, &sink->settings);
     reason = errno;
     if (sink->settings.isCompressed) {
-        NsBacklogEnd(sink->target.backlogPtr, sink->target.file,
-                     sink->target.fd);
+        NsBacklogEnd(sink->target->backlogPtr, sink->target->file,
+                     sink->target->fd);
     }
-    sink->target.isClosed = false;
+    sink->target->isClosed = false;
     errno = reason;
     return status;
 }
@@ -126,27 +128,27 @@ RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
     Ns_ReturnCode status = NS_OK;
     int           reason = 0;
 
-    NsAssert(sink->target.file != NULL);
+    NsAssert(sink->target->file != NULL);
     if (!IsRegular(sink)) {
         /* A pipe or a device, /dev/null say, stays where it is. */
-        sink->target.rotateAfter = 0;
-    } else if (rename(sink->target.file, arg) != NS_OK) {
+        sink->target->rotateAfter = 0;
+    } else if (rename(sink->target->file, arg) != NS_OK) {
         status = NS_ERROR;
         reason = errno;
     } else {
-        sink->target.rotateAfter = 0;
+        sink->target->rotateAfter = 0;
     }
-    if (sink->failing.reason == 0 && !NoteReopen(sink)) {
+    if (sink->failing->reason == 0 && !NoteReopen(sink)) {
         /* The file is left when the note is there to its end. */
-        sink->target.isReopenDue = true;
-        errno = reason != 0 ? reason : sink->failing.reason;
+        sink->target->isReopenDue = true;
+        errno = reason != 0 ? reason : sink->failing->reason;
         return NS_ERROR;
     }
     if (!NsSinkFdReopen(sink)) {
         int cause = errno;
 
         Ns_Log(Error, "log: failed to re-open log file '%s': '%s'",
-               sink->target.file, strerror(cause));
+               sink->target->file, strerror(cause));
         if (status == NS_OK) {
             status = NS_ERROR;
             reason = cause;
@@ -163,9 +165,9 @@ static bool
 IsRegular(Ns_LogSink sink)
 {
     struct stat st;
-    int         result = sink->target.fd >= 0
-                ? fstat(sink->target.fd, &st)
-                : stat(sink->target.file, &st);
+    int         result = sink->target->fd >= 0
+                ? fstat(sink->target->fd, &st)
+                : stat(sink->target->file, &st);
 
     return result != 0 || S_ISREG(st.st_mode);
 }
@@ -178,7 +180,7 @@ NoteReopen(Ns_LogSink sink)
 {
     return !sink->isStandardOutput
         || (NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
-                          sink->target.file)
+                          sink->target->file)
             && NsDeliverFlush(sink));
 }
 
@@ -186,19 +188,20 @@ static void
 FinishBackups(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    if (!sink->settings.isCompressed || sink->target.file == NULL
-        || sink->target.backlogPtr != NULL) {
+    if (!sink->settings.isCompressed || sink->target->file == NULL
+        || sink->target->backlogPtr != NULL) {
         return;
     }
-    sink->target.backlogPtr = NsBacklogCreate();
-    NsBacklogBegin(sink->target.backlogPtr);
-    NsBacklogEnd(sink->target.backlogPtr, sink->target.file, sink->target.fd);
+    sink->target->backlogPtr = NsBacklogCreate();
+    NsBacklogBegin(sink->target->backlogPtr);
+    NsBacklogEnd(sink->target->backlogPtr, sink->target->file,
+                 sink->target->fd);
 }
 
 static void
 LeaveBackups(Ns_LogSink sink)
 {
-    NsBacklogRelease(&sink->target.backlogPtr);
+    NsBacklogRelease(&sink->target->backlogPtr);
 }
 
 static int
@@ -216,9 +219,9 @@ Measure(Ns_LogSink sink)
     struct stat st;
 
     NsAssertLocked(&sink->lock);
-    if (sink->target.fd >= 0 && fstat(sink->target.fd, &st) == 0
+    if (sink->target->fd >= 0 && fstat(sink->target->fd, &st) == 0
         && S_ISREG(st.st_mode)) {
-        sink->target.fileBytes = (uint64_t) st.st_size;
+        sink->target->fileBytes = (uint64_t) st.st_size;
     }
 }
 
@@ -228,19 +231,19 @@ Look(Ns_LogSink sink)
     struct stat st;
 
     NsAssertLocked(&sink->lock);
-    if (sink->target.file == NULL || sink->target.fd < 0
-        || !NsSinkIsDue(sink->target.lookDue, LOOK_NANOS)) {
+    if (sink->target->file == NULL || sink->target->fd < 0
+        || !NsSinkIsDue(sink->target->lookDue, LOOK_NANOS)) {
         return;
     }
     atomic_store(&sink->counts.busySince, NsLogClock());
     NsBoundLend(sink);
-    if (fstat(sink->target.fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        sink->target.fileBytes = (uint64_t) st.st_size;
+    if (fstat(sink->target->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        sink->target->fileBytes = (uint64_t) st.st_size;
         LookAtName(sink, &st);
     }
     NsBoundTakeBack(sink);
     atomic_store(&sink->counts.busySince, 0);
-    sink->target.lookDue = NsLogClock() + LOOK_NANOS;
+    sink->target->lookDue = NsLogClock() + LOOK_NANOS;
 }
 
 /*
@@ -252,19 +255,19 @@ static void
 LookAtName(Ns_LogSink sink, const struct stat *stPtr)
 {
     struct stat st;
-    bool        isThere = stat(sink->target.file, &st) == 0;
+    bool        isThere = stat(sink->target->file, &st) == 0;
 
-    NsAssert(sink->target.fd >= 0 && S_ISREG(stPtr->st_mode));
+    NsAssert(sink->target->fd >= 0 && S_ISREG(stPtr->st_mode));
     if (stPtr->st_nlink == 0) {
         BeginAnew(sink, true);
     } else if (isThere && st.st_ino == stPtr->st_ino
                && st.st_dev == stPtr->st_dev) {
-        sink->target.isAstray = false;
+        sink->target->isAstray = false;
     } else if (isThere && NsOpenFilesHave(&st)) {
         /* Another sink of this process has rolled it. */
         (void) NsSinkFdReopen(sink);
-    } else if (!sink->target.isAstray) {
-        sink->target.isAstray = true;
+    } else if (!sink->target->isAstray) {
+        sink->target->isAstray = true;
     } else {
         BeginAnew(sink, false);
     }
@@ -283,7 +286,7 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
         Ns_Log(Error,
                "log[%s]: log file '%s' was deleted: what was written to "
                "it since then is lost; %s",
-               sink->name, sink->target.file,
+               sink->name, sink->target->file,
                isOpen ? "it is made again"
                       : "lines wait until it can be made again");
     } else if (isOpen) {
@@ -291,7 +294,7 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
                "log[%s]: log file '%s' was renamed or replaced: it is "
                "opened again; a program that does that should send SIGHUP "
                "right after it",
-               sink->name, sink->target.file);
+               sink->name, sink->target->file);
     }
     if (isDeleted && !isOpen) {
         sink->typePtr->closeProc(sink);

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/directory.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
 #include "log/sink/sinkfd.h"
 #include "log/target/fileroll.h"
 #include "log/target/openfiles.h"
@@ -64,16 +65,16 @@ OpenFile(Ns_LogSink sink)
     struct stat st;
     int         fd;
 
-    NsAssert(sink->target.fd < 0);
-    if (sink->target.file == NULL) {
+    NsAssert(sink->target->fd < 0);
+    if (sink->target->file == NULL) {
         return OpenStderr(sink);
     }
     /* Otherwise open waits for somebody to read a FIFO; now writing does. */
-    fd = open(sink->target.file,
+    fd = open(sink->target->file,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
               0644);
     if (fd < 0) {
-        return errno == ENXIO && stat(sink->target.file, &st) == 0
+        return errno == ENXIO && stat(sink->target->file, &st) == 0
             && S_ISFIFO(st.st_mode);
     }
     (void) fcntl(fd, F_SETFL, O_APPEND);
@@ -89,13 +90,13 @@ OpenFile(Ns_LogSink sink)
         }
         fd = high;
     }
-    sink->target.fd = fd;
-    sink->target.fileBytes = 0;
-    sink->target.fileInode = 0;
-    sink->target.isNameSynced = false;
+    sink->target->fd = fd;
+    sink->target->fileBytes = 0;
+    sink->target->fileInode = 0;
+    sink->target->isNameSynced = false;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        sink->target.fileBytes = (uint64_t) st.st_size;
-        sink->target.fileInode = (uint64_t) st.st_ino;
+        sink->target->fileBytes = (uint64_t) st.st_size;
+        sink->target->fileInode = (uint64_t) st.st_ino;
         NsOpenFilesNote(sink, &st);
     }
     return true;
@@ -104,14 +105,14 @@ OpenFile(Ns_LogSink sink)
 static bool
 OpenStdout(Ns_LogSink sink)
 {
-    sink->target.fd = STDOUT_FILENO;
+    sink->target->fd = STDOUT_FILENO;
     return true;
 }
 
 static bool
 OpenStderr(Ns_LogSink sink)
 {
-    sink->target.fd = STDERR_FILENO;
+    sink->target->fd = STDERR_FILENO;
     return true;
 }
 
@@ -119,15 +120,15 @@ static ssize_t
 WriteFd(Ns_LogSink sink, const char *bytes, size_t length)
 {
     NsTargetCheckWrite(sink, bytes, length);
-    if (sink->target.fd < 0 && !sink->typePtr->openProc(sink)) {
+    if (sink->target->fd < 0 && !sink->typePtr->openProc(sink)) {
         return -1;
     }
-    if (sink->target.fd < 0) {
+    if (sink->target->fd < 0) {
         errno = ENXIO; /* A FIFO that nobody reads. */
         return -1;
     }
-    sink->target.isSynced = false;
-    return write(sink->target.fd, bytes, length);
+    sink->target->isSynced = false;
+    return write(sink->target->fd, bytes, length);
 }
 
 /*
@@ -139,37 +140,37 @@ SyncFile(Ns_LogSink sink)
     struct stat st;
 
     NsAssertLocked(&sink->lock);
-    if (sink->target.leftReason != 0) {
-        errno = sink->target.leftReason;
-        sink->target.leftReason = 0;
+    if (sink->target->leftReason != 0) {
+        errno = sink->target->leftReason;
+        sink->target->leftReason = 0;
         return false;
     }
-    if (sink->target.fd < 0) {
+    if (sink->target->fd < 0) {
         return true; /* Nothing was written. */
     }
-    if (fdatasync(sink->target.fd) != 0) {
+    if (fdatasync(sink->target->fd) != 0) {
         /* A pipe, a device, a terminal. */
         errno = errno == EINVAL || errno == EROFS ? ENOTSUP : errno;
         return false;
     }
-    if (fstat(sink->target.fd, &st) == 0 && st.st_nlink == 0) {
+    if (fstat(sink->target->fd, &st) == 0 && st.st_nlink == 0) {
         errno = ENOENT;
         return false;
     }
-    if (!sink->target.isNameSynced && sink->target.file != NULL
-        && !NsDirectorySync(sink->target.file)) {
+    if (!sink->target->isNameSynced && sink->target->file != NULL
+        && !NsDirectorySync(sink->target->file)) {
         return false;
     }
-    sink->target.isNameSynced = sink->target.isSynced = true;
+    sink->target->isNameSynced = sink->target->isSynced = true;
     return true;
 }
 
 static void
 CloseFile(Ns_LogSink sink)
 {
-    int fd = sink->target.fd;
+    int fd = sink->target->fd;
 
-    sink->target.fd = -1;
+    sink->target->fd = -1;
     NsOpenFilesNote(sink, NULL);
     NsSinkFdLeave(sink, fd);
 }
@@ -183,7 +184,7 @@ static bool
 WhereFile(Ns_LogSink sink, uint64_t *offsetPtr, uint64_t *inodePtr)
 {
     NsAssertLocked(&sink->lock);
-    *offsetPtr = sink->target.fileBytes;
-    *inodePtr = sink->target.fileInode;
-    return sink->target.fd >= 0 && sink->target.fileInode != 0;
+    *offsetPtr = sink->target->fileBytes;
+    *inodePtr = sink->target->fileInode;
+    return sink->target->fd >= 0 && sink->target->fileInode != 0;
 }

@@ -14,6 +14,9 @@
 #include "log/sink/flush.h"
 #include "log/sink/settle.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/sink/sinklane.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/sinktype.h"
@@ -133,10 +136,10 @@ IsOpen(Ns_LogSink sink)
 static Target *
 GetTarget(Ns_LogSink sink)
 {
-    Target *targetPtr = sink->target.own;
+    Target *targetPtr = sink->target->own;
 
     if (targetPtr == NULL) {
-        sink->target.own = targetPtr = ns_calloc(1u, sizeof(*targetPtr));
+        sink->target->own = targetPtr = ns_calloc(1u, sizeof(*targetPtr));
         Ns_DStringInit(&targetPtr->server);
         NsRowAppendServer(&targetPtr->server);
         targetPtr->module.sink = sink->name;
@@ -154,10 +157,10 @@ GetTarget(Ns_LogSink sink)
 static void
 NoteFile(Ns_LogSink sink)
 {
-    Target     *targetPtr = sink->target.own;
+    Target     *targetPtr = sink->target->own;
     struct stat st;
 
-    if (sink->typePtr->outlivesSink && stat(sink->target.file, &st) == 0
+    if (sink->typePtr->outlivesSink && stat(sink->target->file, &st) == 0
         && (st.st_ino != targetPtr->file.st_ino
             || st.st_dev != targetPtr->file.st_dev)) {
         targetPtr->file = st;
@@ -173,23 +176,23 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 {
     Target         *targetPtr = GetTarget(sink);
     Ns_LogSinkBatch batch = {
-        .epoch = sink->reader.ringPtr == NULL
+        .epoch = sink->reader->ringPtr == NULL
             ? 0
-            : sink->reader.ringPtr->headerPtr->epoch,
-        .isAwaited = sink->target.lookDue == 0,
+            : sink->reader->ringPtr->headerPtr->epoch,
+        .isAwaited = sink->target->lookDue == 0,
         .insertRows = sink->settings.batchRows,
         .next = bytes,
         .end = bytes + length,
         .engine = sink};
 
     NsTargetCheckWrite(sink, bytes, length);
-    NsAssert(sink->buffer.nWritten == 0);
+    NsAssert(sink->buffer->nWritten == 0);
     if (!IsOpen(sink)) {
         return -1;
     }
     SetPositions(sink, &batch);
-    sink->target.lookDue = NsLogClock();
-    sink->refusals.nRefused = 0;
+    sink->target->lookDue = NsLogClock();
+    sink->refusals->nRefused = 0;
     if (!Judge(sink, TypeOf(sink)->writeProc(&targetPtr->module, &batch))) {
         return -1;
     }
@@ -200,10 +203,10 @@ WriteRows(Ns_LogSink sink, const char *bytes, size_t length)
 static void
 SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr)
 {
-    Target *targetPtr = sink->target.own;
+    Target *targetPtr = sink->target->own;
     size_t  n = 0;
 
-    for (const NsSinkLane *lanePtr = sink->reader.firstMoved; lanePtr != NULL;
+    for (const NsSinkLane *lanePtr = sink->reader->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         if (n == targetPtr->room) {
             targetPtr->room = MAX(2 * targetPtr->room, 64);
@@ -219,7 +222,8 @@ SetPositions(Ns_LogSink sink, Ns_LogSinkBatch *batchPtr)
     /* The present mapping has positions, and nothing is left of earlier ones.
      */
     batchPtr->mayForget = n > 0 && sink->claims == NULL
-        && sink->reader.ringPtr != NULL && sink->reader.ringPtr == NsSinkRing();
+        && sink->reader->ringPtr != NULL
+        && sink->reader->ringPtr == NsSinkRing();
 }
 
 int
@@ -254,7 +258,7 @@ Confirm(Ns_LogSink sink)
     isOk = Judge(sink, TypeOf(sink)->confirmProc(&GetTarget(sink)->module));
 
     if (!isOk) {
-        sink->buffer.nWritten = 0;
+        sink->buffer->nWritten = 0;
     }
     return isOk;
 }
@@ -295,13 +299,13 @@ Ns_LogSinkAddPosition(Ns_LogSinkPositions *listPtr, int64_t lane,
 static bool
 Judge(Ns_LogSink sink, int status)
 {
-    const Target *targetPtr = sink->target.own;
+    const Target *targetPtr = sink->target->own;
     int           reason = errno;
 
     if (status == NS_OK) {
         return true;
     }
-    snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
+    snprintf(sink->failing->complaint, sizeof(sink->failing->complaint), "%s",
              targetPtr->module.error);
     errno = reason != 0 && reason != EINTR ? reason : EIO;
     return false;
@@ -310,7 +314,7 @@ Judge(Ns_LogSink sink, int status)
 static void
 CloseTarget(Ns_LogSink sink)
 {
-    Target *targetPtr = sink->target.own;
+    Target *targetPtr = sink->target->own;
 
     if (targetPtr != NULL) {
         if (targetPtr->isOpen) {
@@ -320,6 +324,6 @@ CloseTarget(Ns_LogSink sink)
         Ns_DStringFree(&targetPtr->server);
         ns_free(targetPtr->positions);
         ns_free(targetPtr);
-        sink->target.own = NULL;
+        sink->target->own = NULL;
     }
 }

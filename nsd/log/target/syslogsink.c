@@ -22,6 +22,9 @@
 #include <sys/un.h>
 
 #include "log/sink/sink_int.h"
+#include "log/sink/sinktarget.h"
+#include "log/sink/sinkreader.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
 #include "log/target/syslogaddress.h"
@@ -104,11 +107,11 @@ OpenNothing(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
-    if (!NsSyslogParseAddress(sink->target.file, &address)) {
+    if (!NsSyslogParseAddress(sink->target->file, &address)) {
         errno = EINVAL;
         return false;
     }
-    sink->target.isDatagram = address.kind != NS_SYSLOG_TCP;
+    sink->target->isDatagram = address.kind != NS_SYSLOG_TCP;
     return true;
 }
 
@@ -117,8 +120,8 @@ Connect(Ns_LogSink sink)
 {
     NsSyslogAddress address;
 
-    NsAssert(sink->target.fd < 0);
-    (void) NsSyslogParseAddress(sink->target.file, &address);
+    NsAssert(sink->target->fd < 0);
+    (void) NsSyslogParseAddress(sink->target->file, &address);
     return address.kind == NS_SYSLOG_UNIX
         ? ConnectUnix(sink, address.path)
         : ConnectInet(sink, &address);
@@ -135,7 +138,7 @@ ConnectUnix(Ns_LogSink sink, const char *path)
     }
     snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
     if (ConnectInTime(fd, (struct sockaddr *) &sa, sizeof(sa))) {
-        sink->target.fd = fd;
+        sink->target->fd = fd;
         return true;
     }
     reason = errno;
@@ -149,25 +152,25 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
-        .ai_socktype = sink->target.isDatagram ? SOCK_DGRAM : SOCK_STREAM};
+        .ai_socktype = sink->target->isDatagram ? SOCK_DGRAM : SOCK_STREAM};
     struct addrinfo *list, *infoPtr;
     int              reason = ECONNREFUSED, status;
 
     status = getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list);
     if (status != 0) {
-        snprintf(sink->failing.complaint, sizeof(sink->failing.complaint), "%s",
-                 gai_strerror(status));
+        snprintf(sink->failing->complaint, sizeof(sink->failing->complaint),
+                 "%s", gai_strerror(status));
         errno = EHOSTUNREACH;
         return false;
     }
-    for (infoPtr = list; infoPtr != NULL && sink->target.fd < 0;
+    for (infoPtr = list; infoPtr != NULL && sink->target->fd < 0;
          infoPtr = infoPtr->ai_next) {
         int fd = socket(infoPtr->ai_family, infoPtr->ai_socktype | SOCK_CLOEXEC,
                         infoPtr->ai_protocol);
 
         if (fd >= 0
             && ConnectInTime(fd, infoPtr->ai_addr, infoPtr->ai_addrlen)) {
-            sink->target.fd = fd;
+            sink->target->fd = fd;
         } else {
             reason = errno;
             if (fd >= 0) {
@@ -176,14 +179,14 @@ ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
         }
     }
     freeaddrinfo(list);
-    if (sink->target.fd >= 0 && !sink->target.isDatagram) {
+    if (sink->target->fd >= 0 && !sink->target->isDatagram) {
         unsigned limit = BREAK_MS;
 
-        (void) setsockopt(sink->target.fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+        (void) setsockopt(sink->target->fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
                           &limit, sizeof(limit));
     }
     errno = reason;
-    return sink->target.fd >= 0;
+    return sink->target->fd >= 0;
 }
 
 static bool
@@ -212,20 +215,20 @@ WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
     ssize_t n;
 
     NsTargetCheckWrite(sink, bytes, length);
-    if (sink->target.fd >= 0 && !sink->target.isDatagram
-        && IsClosedByServer(sink->target.fd)) {
+    if (sink->target->fd >= 0 && !sink->target->isDatagram
+        && IsClosedByServer(sink->target->fd)) {
         Break(sink);
     }
-    if (sink->target.fd < 0) {
+    if (sink->target->fd < 0) {
         if (!Connect(sink)) {
             return -1;
         }
-        bytes = sink->buffer.bytes + sink->buffer.nWritten;
-        length = sink->buffer.nBuffered - sink->buffer.nWritten;
+        bytes = sink->buffer->bytes + sink->buffer->nWritten;
+        length = sink->buffer->nBuffered - sink->buffer->nWritten;
     }
-    n = sink->target.isDatagram
+    n = sink->target->isDatagram
         ? SendDatagram(sink, bytes, length)
-        : send(sink->target.fd, bytes, length, MSG_NOSIGNAL);
+        : send(sink->target->fd, bytes, length, MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         /* The server does not read; keep the connection. */
         errno = ETIMEDOUT;
@@ -260,7 +263,7 @@ SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
     size_t messageBytes, head = FrameHead(bytes, length, &messageBytes);
     size_t most = messageBytes;
 
-    while (send(sink->target.fd, bytes + head, most, MSG_NOSIGNAL) < 0) {
+    while (send(sink->target->fd, bytes + head, most, MSG_NOSIGNAL) < 0) {
         if (errno != EMSGSIZE || most <= MIN_DATAGRAM) {
             return -1;
         }
@@ -293,8 +296,9 @@ CharacterEnd(const char *bytes, size_t length)
 static bool
 IsRefused(Ns_LogSink sink)
 {
-    bool isInEpisode = sink->failing.reason != 0 && sink->buffer.nWritten == 0;
-    struct pollfd pfd = {.fd = sink->target.fd};
+    bool isInEpisode = sink->failing->reason != 0
+        && sink->buffer->nWritten == 0;
+    struct pollfd pfd = {.fd = sink->target->fd};
 
     return poll(&pfd, 1, isInEpisode ? REFUSAL_MS : 0) > 0
         && (pfd.revents & POLLERR) != 0;
@@ -310,9 +314,9 @@ ConfirmSyslog(Ns_LogSink sink)
     int     pauseMs = 1, nLeft;
 
     NsTargetCheckWritten(sink);
-    while (!sink->target.isDatagram && sink->target.fd >= 0
-           && ioctl(sink->target.fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
-        struct pollfd pfd = {.fd = sink->target.fd};
+    while (!sink->target->isDatagram && sink->target->fd >= 0
+           && ioctl(sink->target->fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
+        struct pollfd pfd = {.fd = sink->target->fd};
 
         if (NsLogClock() >= until) {
             errno = ETIMEDOUT;
@@ -337,12 +341,12 @@ Break(Ns_LogSink sink)
 {
     int nLeft = 0;
 
-    if (!sink->target.isDatagram && sink->target.fd >= 0) {
-        (void) ioctl(sink->target.fd, SIOCOUTQ, &nLeft);
-        sink->buffer.nWritten -= MIN((size_t) MAX(nLeft, 0),
-                                     sink->buffer.nWritten);
+    if (!sink->target->isDatagram && sink->target->fd >= 0) {
+        (void) ioctl(sink->target->fd, SIOCOUTQ, &nLeft);
+        sink->buffer->nWritten -= MIN((size_t) MAX(nLeft, 0),
+                                      sink->buffer->nWritten);
     }
-    if (sink->buffer.nWritten > 0) {
+    if (sink->buffer->nWritten > 0) {
         BackToFrame(sink);
     }
     CloseSyslog(sink);
@@ -351,9 +355,9 @@ Break(Ns_LogSink sink)
 static void
 CloseSyslog(Ns_LogSink sink)
 {
-    if (sink->target.fd >= 0) {
-        close(sink->target.fd);
-        sink->target.fd = -1;
+    if (sink->target->fd >= 0) {
+        close(sink->target->fd);
+        sink->target->fd = -1;
     }
 }
 
@@ -369,8 +373,8 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     NsLogOut     out = {buffer, room, MAX_LENGTH_DIGITS + 1};
     NsLogEntry   entry;
     size_t       start, n, headBytes, textBytes;
-    int          pid = sink->reader.ringPtr != NULL
-                 ? (int) sink->reader.ringPtr->headerPtr->pid
+    int          pid = sink->reader->ringPtr != NULL
+                 ? (int) sink->reader->ringPtr->headerPtr->pid
                  : getpid();
     bool         isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
@@ -516,16 +520,16 @@ BackToFrame(Ns_LogSink sink)
 {
     size_t start = 0;
 
-    while (start < sink->buffer.nWritten) {
+    while (start < sink->buffer->nWritten) {
         size_t messageBytes;
-        size_t head = FrameHead(sink->buffer.bytes + start,
-                                sink->buffer.nBuffered - start, &messageBytes);
+        size_t head = FrameHead(sink->buffer->bytes + start,
+                                sink->buffer->nBuffered - start, &messageBytes);
 
-        if (start + head + messageBytes > sink->buffer.nWritten) {
+        if (start + head + messageBytes > sink->buffer->nWritten) {
             break;
         }
         start += head + messageBytes;
     }
-    NsAssert(start <= sink->buffer.nWritten);
-    sink->buffer.nWritten = start;
+    NsAssert(start <= sink->buffer->nWritten);
+    sink->buffer->nWritten = start;
 }

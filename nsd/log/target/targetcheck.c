@@ -8,11 +8,12 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
 
 void
 NsTargetCheckWrite(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    const NsSinkBuffer *bufferPtr = &sink->buffer;
+    const NsSinkBuffer *bufferPtr = sink->buffer;
 
     NsAssertLocked(&sink->lock);
     NsAssert(bufferPtr->nWritten < bufferPtr->nBuffered);
@@ -25,5 +26,5 @@ void
 NsTargetCheckWritten(Ns_LogSink sink)
 {
     NsAssertLocked(&sink->lock);
-    NsAssert(sink->buffer.nWritten == sink->buffer.nBuffered);
+    NsAssert(sink->buffer->nWritten == sink->buffer->nBuffered);
 }
