@@ -171,6 +171,22 @@ NS_EXTERN int Ns_ParseHeader(Ns_Set *setPtr, const char *line,
                              Ns_HeaderCaseDisposition disposition);
 
 /*
+ * The same as later sources call it: the names of the fields get prefix (NULL:
+ * none) before them, and the index of the field is stored in *indexPtr (may be
+ * NULL).
+ */
+NS_EXTERN int Ns_ParseHeader_33(Ns_Set *setPtr, const char *line,
+                                const char              *prefix,
+                                Ns_HeaderCaseDisposition disposition,
+                                size_t                  *indexPtr);
+#if NS_API_LEVEL >= 50000
+#define Ns_ParseHeader(setPtr, line, prefix, indexPtr) \
+    Ns_ParseHeader_33((setPtr), (line), (prefix), Preserve, (indexPtr))
+#elif NS_API_LEVEL >= 49933
+#define Ns_ParseHeader Ns_ParseHeader_33
+#endif
+
+/*
  * Fill an Ns_Request, whose content does not matter, from a request line.
  * NS_ERROR: there is no URL; all members are 0 or NULL then.
  *

@@ -24,6 +24,9 @@
  *      port of its section are bound before the server touches anything that
  *      another one may use.
  *
+ *      Drivers that were written for other releases are registered side by
+ * side, whatever their version.
+ *
  *      Options (Ns_DriverInitData.opts):
  *
  *      NS_DRIVER_ASYNC    the driver thread reads; always so
@@ -38,12 +41,145 @@
  *                         goodbye, and leaves the descriptor open: the server
  *                         shuts it down, reads what the client still sends, and
  *                         closes it.  Without this option closeProc closes.
+ *      NS_DRIVER_UDP      datagrams: acceptProc may leave the listening socket
+ *                         as that of the connection, recvProc fills in the
+ *                         address (Ns_Sock.sa) of who has sent
+ *      NS_DRIVER_QUEUE_ONREAD  when there is something to read, a connection
+ *                         thread gets the connection, and nothing is read
+ *      NS_DRIVER_SNI      the driver knows hosts by their names; no effect
  */
 
 #ifndef NSDRIVER_H
 #define NSDRIVER_H
 
 #include "nstypes.h"
+
+typedef void Ns_DriverCloseProc(Ns_Sock *sock);
+typedef void Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
+typedef int  Ns_DriverSetupProc(const Ns_Sock *sock);
+typedef int  Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
+
+/*
+ * A driver as sources of 4.99.5 write it.
+ */
+
+typedef NS_SOCKET Ns_DriverListenProc_05(Ns_Driver *driver, const char *address,
+                                         int port, int backlog);
+typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc_05(
+    Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
+    int *socklenPtr);
+typedef ssize_t Ns_DriverRecvProc_05(Ns_Sock *sock, struct iovec *bufs,
+                                     int nbufs, Ns_Time *timeoutPtr, int flags);
+typedef ssize_t Ns_DriverSendProc_05(Ns_Sock *sock, struct iovec *bufs,
+                                     int nbufs, Ns_Time *timeoutPtr, int flags);
+typedef ssize_t Ns_DriverSendFileProc_05(Ns_Sock *sock, Ns_FileVec *bufs,
+                                         int nbufs, Ns_Time *timeoutPtr,
+                                         int flags);
+typedef int     Ns_DriverKeepProc_05(Ns_Sock *sock);
+
+typedef struct Ns_DriverInitData_05 {
+    int                       version; /* NS_DRIVER_VERSION_2 or _OWN */
+    NS_API_CONST char        *name;
+    Ns_DriverListenProc_05   *listenProc;
+    Ns_DriverAcceptProc_05   *acceptProc;
+    Ns_DriverRecvProc_05     *recvProc;     /* Optional: requestProc reads. */
+    Ns_DriverSendProc_05     *sendProc;     /* Optional: requestProc answers. */
+    Ns_DriverSendFileProc_05 *sendFileProc; /* Optional. */
+    Ns_DriverKeepProc_05     *keepProc;
+    Ns_DriverRequestProc     *requestProc; /* Optional. */
+    Ns_DriverCloseProc       *closeProc;
+    int                       opts;
+    void                     *arg;
+    NS_API_CONST char        *path; /* Section; NULL: the module's. */
+    /* Read with NS_DRIVER_VERSION_OWN only: other modules do not fill them. */
+    Ns_DriverDetailsProc *detailsProc; /* Optional. */
+    Ns_DriverSetupProc   *setupProc;   /* Optional. */
+} Ns_DriverInitData_05;
+
+/*
+ * The same as sources of 4.99.33 and of 5.x write it: from 5.0 on, sending
+ * takes no time limit.
+ */
+
+typedef NS_SOCKET Ns_DriverListenProc_33(Ns_Driver *driver, const char *address,
+                                         unsigned short port, int backlog,
+                                         bool reusePort);
+typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc_33(
+    Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
+    socklen_t *socklenPtr);
+typedef ssize_t Ns_DriverRecvProc_33(Ns_Sock *sock, struct iovec *bufs,
+                                     int nbufs, Ns_Time *timeoutPtr,
+                                     unsigned int flags);
+typedef ssize_t Ns_DriverSendProc_33(Ns_Sock *sock, const struct iovec *bufs,
+                                     int nbufs, const Ns_Time *timeoutPtr,
+                                     unsigned int flags);
+typedef ssize_t Ns_DriverSendFileProc_33(Ns_Sock *sock, Ns_FileVec *bufs,
+                                         int nbufs, Ns_Time *timeoutPtr,
+                                         unsigned int flags);
+typedef ssize_t Ns_DriverSendProc_50(Ns_Sock *sock, const struct iovec *bufs,
+                                     int nbufs, unsigned int flags);
+typedef ssize_t Ns_DriverSendFileProc_50(Ns_Sock *sock, Ns_FileVec *bufs,
+                                         int nbufs, unsigned int flags);
+typedef bool    Ns_DriverKeepProc_33(Ns_Sock *sock);
+typedef int     Ns_DriverClientInitProc(Tcl_Interp *interp, Ns_Sock *sock,
+                                        void *arg);
+/* A dict about the connection, for `ns_conn details`; NULL: nothing. */
+typedef Tcl_Obj *Ns_DriverConnInfoProc(Ns_Sock *sock);
+
+typedef struct Ns_DriverInitData_33 {
+    const char             *name;
+    Ns_DriverListenProc_33 *listenProc;
+    Ns_DriverAcceptProc_33 *acceptProc;
+    Ns_DriverRecvProc_33   *recvProc;
+#if NS_API_LEVEL >= 50000
+    Ns_DriverSendProc_50     *sendProc;
+    Ns_DriverSendFileProc_50 *sendFileProc;
+#else
+    Ns_DriverSendProc_33     *sendProc;
+    Ns_DriverSendFileProc_33 *sendFileProc;
+#endif
+    Ns_DriverKeepProc_33    *keepProc;
+    Ns_DriverRequestProc    *requestProc;
+    Ns_DriverCloseProc      *closeProc;
+    Ns_DriverClientInitProc *clientInitProc; /* Not called. */
+    int                      version;        /* NS_DRIVER_VERSION_2 to _6 */
+    unsigned int             opts;
+    void                    *arg;
+    const char              *path;
+    /* From version 4 on. */
+    const char    *protocol;
+    unsigned short defaultPort;
+    /* From version 5 on. */
+    Ns_DriverConnInfoProc *connInfoProc;
+    const char            *libraryVersion;
+    /* From version 6 on; not called. */
+    ns_funcptr_t driverThreadProc;
+    ns_funcptr_t headersEncodeProc;
+    ns_funcptr_t clientcertInfoProc;
+} Ns_DriverInitData_33;
+
+#if NS_API_LEVEL >= 49933
+typedef Ns_DriverListenProc_33 Ns_DriverListenProc;
+typedef Ns_DriverAcceptProc_33 Ns_DriverAcceptProc;
+typedef Ns_DriverRecvProc_33   Ns_DriverRecvProc;
+typedef Ns_DriverKeepProc_33   Ns_DriverKeepProc;
+typedef Ns_DriverInitData_33   Ns_DriverInitData;
+#if NS_API_LEVEL >= 50000
+typedef Ns_DriverSendProc_50     Ns_DriverSendProc;
+typedef Ns_DriverSendFileProc_50 Ns_DriverSendFileProc;
+#else
+typedef Ns_DriverSendProc_33     Ns_DriverSendProc;
+typedef Ns_DriverSendFileProc_33 Ns_DriverSendFileProc;
+#endif
+#else
+typedef Ns_DriverListenProc_05 Ns_DriverListenProc;
+typedef Ns_DriverAcceptProc_05 Ns_DriverAcceptProc;
+typedef Ns_DriverRecvProc_05 Ns_DriverRecvProc;
+typedef Ns_DriverSendProc_05 Ns_DriverSendProc;
+typedef Ns_DriverSendFileProc_05 Ns_DriverSendFileProc;
+typedef Ns_DriverKeepProc_05 Ns_DriverKeepProc;
+typedef Ns_DriverInitData_05 Ns_DriverInitData;
+#endif
 
 /*
  * Register a driver instance of a server, or (NULL) of all servers, under the
@@ -52,7 +188,20 @@
  * starts; the sockets are opened when all modules are loaded.
  */
 NS_EXTERN int Ns_DriverInit(const char *server, const char *module,
-                            Ns_DriverInitData *init);
+                            const Ns_DriverInitData_05 *init);
+NS_EXTERN int Ns_DriverInit_33(const char *server, const char *module,
+                               const Ns_DriverInitData_33 *init, int apiLevel);
+#if NS_API_LEVEL >= 49933
+#define Ns_DriverInit(server, module, init) \
+    Ns_DriverInit_33((server), (module), (init), NS_API_LEVEL)
+#endif
+
+/*
+ * While a driver accepts or receives: the request line of what is not parsed
+ * (NS_DRIVER_NOPARSE), so that filters, authorization and handlers are found by
+ * its method and URL.  NS_ERROR: it is not one.
+ */
+NS_EXTERN int Ns_DriverSetRequest(Ns_Sock *sock, const char *line);
 
 /*
  * The name that the driver gave itself; the descriptor; the driver's own part

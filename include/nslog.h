@@ -38,6 +38,16 @@ NS_EXTERN void Ns_Fatal(const char *fmt, ...)
 NS_EXTERN Ns_LogSeverity Ns_CreateLogSeverity(const char *name);
 
 /*
+ * Kinds of debug messages that the server has itself; `Debug(task)` and so on.
+ */
+NS_EXTERN Ns_LogSeverity Ns_LogTaskDebug;
+NS_EXTERN Ns_LogSeverity Ns_LogRequestDebug;
+NS_EXTERN Ns_LogSeverity Ns_LogConnchanDebug;
+NS_EXTERN Ns_LogSeverity Ns_LogUrlspaceDebug;
+NS_EXTERN Ns_LogSeverity Ns_LogAccessDebug;
+NS_EXTERN Ns_LogSeverity Ns_LogTimeoutDebug;
+
+/*
  * Name and state.  For numbers out of range: "Unknown", and on.
  */
 NS_EXTERN const char *Ns_LogSeverityName(Ns_LogSeverity severity);

@@ -85,14 +85,24 @@ NS_EXTERN int Ns_ModuleLoad(Tcl_Interp *interp, const char *server,
  * Give the address of a callback a name for listings, and optionally a
  * procedure that describes its argument.  The name is copied.
  */
+#if NS_API_LEVEL >= 49933
+NS_EXTERN void Ns_RegisterProcInfo(ns_funcptr_t proc, const char *name,
+                                   Ns_ArgProc *argProc);
+#else
 NS_EXTERN void Ns_RegisterProcInfo(void *proc, const char *name,
                                    Ns_ArgProc *argProc);
+#endif
 
 /*
  * Append `name argument` of a callback as list elements; of an unknown one,
  * p:0xADDRESS a:0xADDRESS.
  */
+#if NS_API_LEVEL >= 49933
+NS_EXTERN void Ns_GetProcInfo(Ns_DString *dsPtr, ns_funcptr_t proc,
+                              const void *arg);
+#else
 NS_EXTERN void Ns_GetProcInfo(Ns_DString *dsPtr, void *proc, void *arg);
+#endif
 
 /*
  * Describes an argument that is a C string.

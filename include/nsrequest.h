@@ -83,6 +83,20 @@ NS_EXTERN void *Ns_RegisterFilter(const char *server, const char *method,
                                   int when, void *arg);
 
 /*
+ * As later sources call it: in front, if the last argument is true.  It may be
+ * left out.
+ */
+NS_EXTERN void *Ns_RegisterFilter_33(const char *server, const char *method,
+                                     const char *url, Ns_FilterProc *proc,
+                                     Ns_FilterType when, void *arg, bool first,
+                                     ...);
+#if NS_API_LEVEL >= 49933
+#define Ns_RegisterFilter(server, method, url, proc, when, ...)     \
+    Ns_RegisterFilter_33((server), (method), (url), (proc), (when), \
+                         __VA_ARGS__, false)
+#endif
+
+/*
  * Call proc after each request unless a trace filter has failed; FIFO.
  */
 NS_EXTERN void *Ns_RegisterServerTrace(const char *server, Ns_TraceProc *proc,

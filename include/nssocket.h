@@ -30,9 +30,29 @@ NS_EXTERN NS_SOCKET Ns_SockListen(const char *address, int port);
 NS_EXTERN NS_SOCKET Ns_SockListenEx(const char *address, int port, int backlog);
 
 /*
- * The same for UDP, raw, and Unix-domain sockets (backlog 0: datagrams).
+ * The same for UDP.
  */
 NS_EXTERN NS_SOCKET Ns_SockListenUdp(const char *address, int port);
+
+/*
+ * As later sources call them: shared with others that listen in this way, if
+ * the last argument is true.  It may be left out.
+ */
+NS_EXTERN NS_SOCKET Ns_SockListenEx_33(const char *address, unsigned short port,
+                                       int backlog, bool reusePort, ...);
+NS_EXTERN NS_SOCKET Ns_SockListenUdp_33(const char    *address,
+                                        unsigned short port, bool reusePort,
+                                        ...);
+#if NS_API_LEVEL >= 49933
+#define Ns_SockListenEx(address, port, ...) \
+    Ns_SockListenEx_33((address), (port), __VA_ARGS__, false)
+#define Ns_SockListenUdp(address, ...) \
+    Ns_SockListenUdp_33((address), __VA_ARGS__, false)
+#endif
+
+/*
+ * The same for raw and Unix-domain sockets (backlog 0: datagrams).
+ */
 NS_EXTERN NS_SOCKET Ns_SockListenRaw(int protocol);
 NS_EXTERN NS_SOCKET Ns_SockListenUnix(const char *path, int backlog, int mode);
 
@@ -55,8 +75,13 @@ NS_EXTERN NS_SOCKET Ns_SockBinderListen(int type, const char *address, int port,
 /*
  * Accept a connection, blocking mode; failures other than EAGAIN are logged.
  */
+#if NS_API_LEVEL >= 49933
+NS_EXTERN NS_SOCKET Ns_SockAccept(NS_SOCKET sock, struct sockaddr *saPtr,
+                                  socklen_t *lengthPtr);
+#else
 NS_EXTERN NS_SOCKET Ns_SockAccept(NS_SOCKET sock, struct sockaddr *saPtr,
                                   int *lengthPtr);
+#endif
 
 /*
  * Connect, from a local address and port if given.  The addresses of a name are
@@ -97,7 +122,8 @@ NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *host, int port,
  * negative for no limit.
  */
 NS_EXTERN int Ns_SockWait(NS_SOCKET sock, int what, int timeout);
-NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr);
+NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what,
+                               const Ns_Time *timeoutPtr);
 
 /*
  * One transfer, perhaps of a part; waits once if the socket is not ready.  The
@@ -111,9 +137,24 @@ NS_EXTERN int     Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
 NS_EXTERN int     Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length,
                               Ns_Time *timeoutPtr);
 NS_EXTERN int     Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
-                                  Ns_Time *timeoutPtr, int flags);
-NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
-                                  Ns_Time *timeoutPtr, int flags);
+                                  const Ns_Time *timeoutPtr, int flags);
+NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, const struct iovec *vecs,
+                                  int nVecs, const Ns_Time *timeoutPtr,
+                                  int flags);
+
+/*
+ * The first of them as later sources may call it.
+ */
+NS_EXTERN ssize_t Ns_SockRecvBufs_33(Ns_Sock *sock, struct iovec *vecs,
+                                     int nVecs, const Ns_Time *timeoutPtr,
+                                     unsigned int flags);
+#if NS_API_LEVEL >= 49933 && !defined(__cplusplus)
+#define Ns_SockRecvBufs(sock, vecs, nVecs, timeoutPtr, flags)          \
+    _Generic((sock), Ns_Sock *                                         \
+             : Ns_SockRecvBufs_33, default                             \
+             : Ns_SockRecvBufs)((sock), (vecs), (nVecs), (timeoutPtr), \
+                                (flags))
+#endif
 
 /*
  * Send without waiting: the bytes, which may be a part, 0 when the socket takes
@@ -149,6 +190,15 @@ NS_EXTERN int Ns_SockCloseLater(NS_SOCKET sock);
  */
 NS_EXTERN int Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host,
                              int port);
+
+/*
+ * Its IPv4 or IPv6 address, in a struct NS_SOCKADDR_STORAGE, for later sources.
+ */
+NS_EXTERN int Ns_GetSockAddr_33(struct sockaddr *saPtr, const char *host,
+                                unsigned short port);
+#if NS_API_LEVEL >= 49933
+#define Ns_GetSockAddr Ns_GetSockAddr_33
+#endif
 
 /*
  * Is there a listen callback on the port.
@@ -217,6 +267,25 @@ NS_EXTERN int  Ns_SockCancelCallbackEx(NS_SOCKET sock, Ns_SockProc *proc,
  */
 NS_EXTERN int Ns_SockListenCallback(const char *address, int port,
                                     Ns_SockProc *proc, void *arg);
+
+/*
+ * The same for later sources, whose procedures return a bool.
+ */
+NS_EXTERN int Ns_SockCallback_33(NS_SOCKET sock, Ns_SockProc_33 *proc,
+                                 void *arg, unsigned int when);
+NS_EXTERN int Ns_SockCallbackEx_33(NS_SOCKET sock, Ns_SockProc_33 *proc,
+                                   void *arg, unsigned int when,
+                                   const Ns_Time *timeoutPtr, ...);
+NS_EXTERN int Ns_SockCancelCallbackEx_33(NS_SOCKET sock, Ns_SockProc_33 *proc,
+                                         void *arg, ...);
+NS_EXTERN int Ns_SockListenCallback_33(const char *address, unsigned short port,
+                                       Ns_SockProc_33 *proc, void *arg, ...);
+#if NS_API_LEVEL >= 49933
+#define Ns_SockCallback         Ns_SockCallback_33
+#define Ns_SockCallbackEx       Ns_SockCallbackEx_33
+#define Ns_SockCancelCallbackEx Ns_SockCancelCallbackEx_33
+#define Ns_SockListenCallback   Ns_SockListenCallback_33
+#endif
 
 /*
  * A thread that runs socket tasks; NULL when there is none to be had, or no

@@ -165,6 +165,17 @@ NS_EXTERN int Ns_ParseUrl(char *url, char **protocolPtr, char **hostPtr,
                           char **portPtr, char **pathPtr, char **tailPtr);
 
 /*
+ * As later sources call it.  Strict: every character must be one that RFC 3986
+ * allows where it stands.  NS_ERROR: *errorPtr (errorPtr may be NULL) is what
+ * is wrong, and all parts are NULL.
+ */
+NS_EXTERN int Ns_ParseUrl_33(char *url, bool strict, Ns_URL *urlPtr,
+                             const char **errorPtr);
+#if NS_API_LEVEL >= 49933
+#define Ns_ParseUrl Ns_ParseUrl_33
+#endif
+
+/*
  * Append the absolute form of a URL that was found at base.  NS_ERROR, and
  * nothing appended: base has no protocol or no host.
  */

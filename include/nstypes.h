@@ -69,15 +69,30 @@
 
 /*
  * Which generation of the interfaces a module was written for, as
- * NS_VERSION_NUM counts: those of 4.99.5, or later ones where they differ.
+ * NS_VERSION_NUM counts: those of 4.99.5, or later ones (49933, 50000, 50100)
+ * where they differ.  NS_API_5 is another way to say 50000.
+ *
+ * All modules of a process share each structure.  Where the generations give
+ * a member different types under one name, the structure has both: NS_FIRST(x)
+ * is x for sources of 4.99.5, NS_LATER(x) is x for later ones.  Functions that
+ * take other arguments later have a second name with _33 or _50 at its end,
+ * which the first name stands for then.
  */
 #ifndef NS_API_LEVEL
+#ifdef NS_API_5
+#define NS_API_LEVEL 50000
+#else
 #define NS_API_LEVEL 49905
 #endif
+#endif
 #if NS_API_LEVEL >= 49933
-#define NS_API_CONST const
+#define NS_API_CONST   const
+#define NS_FIRST(name) first_##name
+#define NS_LATER(name) name
 #else
 #define NS_API_CONST
+#define NS_FIRST(name) name
+#define NS_LATER(name) later_##name
 #endif
 
 #ifdef __cplusplus
@@ -135,6 +150,9 @@
 #define NS_FALL_THROUGH ((void) 0)
 #endif
 #define NS_NONNULL_ASSERT(x) ((void) 0)
+#define NS_INLINE            inline
+/* The results of Ns_HttpParseHost2 are const char *. */
+#define NS_HAVE_PARSEHOST2_CONST 1
 #ifndef UNUSED
 #define UNUSED(x) UNUSED_##x NS_GNUC_UNUSED
 #endif
@@ -148,11 +166,11 @@ typedef int Ns_ReturnCode;
 #define NS_OK            0
 #define NS_ERROR         (-1)
 #define NS_TIMEOUT       (-2)
-#define NS_FATAL         (-3)
-#define NS_UNAUTHORIZED  (-2)
-#define NS_FORBIDDEN     (-3)
-#define NS_FILTER_BREAK  (-4)
-#define NS_FILTER_RETURN (-5)
+#define NS_UNAUTHORIZED  (-3)
+#define NS_FORBIDDEN     (-4)
+#define NS_FILTER_BREAK  (-5)
+#define NS_FILTER_RETURN (-6)
+#define NS_FATAL         (-7)
 
 #define NS_TRUE  1
 #define NS_FALSE 0
@@ -213,13 +231,20 @@ typedef int Ns_ReturnCode;
 #define NS_SOCK_INIT      0x80
 #define NS_SOCK_ANY       (NS_SOCK_READ | NS_SOCK_WRITE | NS_SOCK_EXCEPTION)
 
-#define NS_DRIVER_ASYNC     1
-#define NS_DRIVER_SSL       2
-#define NS_DRIVER_NOPARSE   4
-#define NS_DRIVER_FULLIO    8
-#define NS_DRIVER_LINGER    16
-#define NS_DRIVER_VERSION_1 1
-#define NS_DRIVER_VERSION_2 2
+#define NS_DRIVER_ASYNC        0x01
+#define NS_DRIVER_SSL          0x02
+#define NS_DRIVER_NOPARSE      0x04
+#define NS_DRIVER_FULLIO       0x08
+#define NS_DRIVER_LINGER       0x10
+#define NS_DRIVER_UDP          0x20
+#define NS_DRIVER_QUEUE_ONREAD 0x40
+#define NS_DRIVER_SNI          0x80
+#define NS_DRIVER_VERSION_1    1
+#define NS_DRIVER_VERSION_2    2
+#define NS_DRIVER_VERSION_3    3
+#define NS_DRIVER_VERSION_4    4
+#define NS_DRIVER_VERSION_5    5
+#define NS_DRIVER_VERSION_6    6
 #define NS_DRIVER_VERSION_OWN         \
     100 /* With what only this server \
          * has. */
@@ -240,6 +265,8 @@ typedef int Ns_ReturnCode;
 
 #define NS_TCL_SET_STATIC     0
 #define NS_TCL_SET_DYNAMIC    1
+#define NS_SET_OPTION_NOCASE  1u
+#define NS_URLSPACE_FAST      0x10
 #define NS_COOKIE_SECURE      1
 #define NS_COOKIE_SCRIPTABLE  2
 #define NS_ENCRYPT_BUFSIZE    128
@@ -278,6 +305,10 @@ typedef int NS_SOCKET;
 #ifndef TIME_T_MAX
 #define TIME_T_MAX ((time_t) INT64_MAX)
 #endif
+
+#define NS_EINTR       EINTR
+#define NS_EAGAIN      EAGAIN
+#define NS_EWOULDBLOCK EWOULDBLOCK
 
 #define ns_open  open
 #define ns_close close
@@ -327,6 +358,15 @@ typedef struct Ns_EventQueue_ *Ns_EventQueue;
 typedef struct Ns_OpContext_  *Ns_OpContext;
 
 /*
+ * Of OpenSSL, so that a header of the library is needed only where they are
+ * looked into.
+ */
+typedef struct ssl_ctx_st NS_TLS_SSL_CTX;
+typedef struct ssl_st     NS_TLS_SSL;
+
+typedef struct Ns_Server Ns_Server;
+
+/*
  * Public structures.
  */
 
@@ -340,58 +380,120 @@ typedef struct Ns_Time {
 /* For printf, with sec and usec as arguments. */
 #define NS_TIME_FMT "%ld.%06ld"
 
+typedef struct Ns_ObjvTimeRange {
+    Ns_Time min;
+    Ns_Time max;
+} Ns_ObjvTimeRange;
+
 typedef struct Ns_SetField {
     char *name;
     char *value;
 } Ns_SetField;
 
+/*
+ * Later sources see a size_t where the first ones see the int of its lower
+ * half; the other half is always 0.
+ */
+#if NS_API_LEVEL >= 49933
+#define NS_COUNT(name) size_t name
+#elif SIZE_MAX == UINT_MAX
+#define NS_COUNT(name) int name
+#elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define NS_COUNT(name) int upper_##name, name
+#else
+#define NS_COUNT(name) int name, upper_##name
+#endif
+
 typedef struct Ns_Set {
-    char        *name;
-    int          size;
-    int          maxSize;
+    char *name;
+    NS_COUNT(size);
+    NS_COUNT(maxSize);
     Ns_SetField *fields;
 } Ns_Set;
 
+typedef enum {
+    NS_REQUEST_TYPE_PLAIN,
+    NS_REQUEST_TYPE_PROXY, /* An absolute URL. */
+    NS_REQUEST_TYPE_CONNECT,
+    NS_REQUEST_TYPE_ASTERISK /* OPTIONS * */
+} Ns_RequestType;
+
 typedef struct Ns_Request {
-    char          *line; /* As received, trimmed. */
-    char          *method;
-    char          *protocol; /* Only for absolute request URLs. */
-    char          *host;     /* Likewise. */
-    unsigned short port;     /* Likewise. */
-    char          *url;      /* Decoded and normalized path. */
-    char          *query;    /* Undecoded, NULL if none. */
-    int            urlc;
-    char         **urlv;
-    double         version; /* 0.9, 1.0, 1.1 */
+    NS_API_CONST char *line; /* As received, trimmed. */
+    NS_API_CONST char *method;
+    NS_API_CONST char *protocol; /* Only for absolute request URLs. */
+    NS_API_CONST char *host;     /* Likewise. */
+    unsigned short     port;     /* Likewise. */
+    bool               isProxyRequest;
+    NS_API_CONST char *url;   /* Decoded and normalized path. */
+    NS_API_CONST char *query; /* Undecoded, NULL if none. */
+    int                urlc;
+    char             **NS_FIRST(urlv);
+    double             version; /* 0.9, 1.0, 1.1 */
+
+    /* The elements as a Tcl list: made when there is a module that has this
+     * member, and for what Ns_ParseRequest makes. */
+    NS_API_CONST char *NS_LATER(urlv);
+    int                urlv_len; /* Bytes. */
+    int                url_len;
+    Ns_RequestType     requestType;
+    NS_API_CONST char *fragment;   /* NULL. */
+    NS_API_CONST char *serverRoot; /* NULL. */
 } Ns_Request;
 
 typedef struct Ns_Conn {
-    Ns_Request *request;
+    Ns_Request *NS_FIRST(request); /* The address of the other one. */
     Ns_Set     *headers;
     Ns_Set     *outputheaders;
     Ns_Set     *auth;
     size_t      contentLength;
-    int         flags; /* NS_CONN_* */
+#if NS_API_LEVEL >= 49933
+    unsigned int flags; /* NS_CONN_* */
+#else
+    int   flags; /* NS_CONN_* */
+#endif
+    Ns_Request NS_LATER(request);
 } Ns_Conn;
 
 typedef struct Ns_Driver {
-    void *arg;    /* The driver's own. */
-    char *server; /* NULL for a driver shared by all servers. */
+    void              *arg;    /* The driver's own. */
+    NS_API_CONST char *server; /* NULL for a driver shared by all servers. */
+#if NS_API_LEVEL >= 49933
+    const char *moduleName;
+    const char *type;
+#else
     char *module;
     char *name;
-    char *location;
-    char *address;
-    char *protocol;
-    int   sendwait; /* Seconds. */
-    int   recvwait; /* Seconds. */
-    int   bufsize;
+#endif
+    NS_API_CONST char *location;
+    NS_API_CONST char *address;
+    NS_API_CONST char *protocol;
+    int                NS_FIRST(sendwait); /* Seconds. */
+    int                NS_FIRST(recvwait);
+    NS_COUNT(bufsize);
+    const char *threadName;
+    const char *extraHeaders; /* As it is configured, or NULL. */
+    Ns_Time     NS_LATER(sendwait);
+    Ns_Time     NS_LATER(recvwait);
 } Ns_Driver;
 
+/*
+ * Room for the address of a client by IPv4 or IPv6.
+ */
+struct NS_SOCKADDR_STORAGE {
+    sa_family_t ss_family;
+    uint16_t    ss_port;
+    uint32_t    ss_rest[sizeof(struct sockaddr_in6) / sizeof(uint32_t) - 1];
+};
+
 typedef struct Ns_Sock {
-    Ns_Driver         *driver;
-    NS_SOCKET          sock;
-    struct sockaddr_in sa;
-    void              *arg; /* The driver's own. */
+    Ns_Driver *driver;
+    NS_SOCKET  sock;
+    __extension__ union {
+        struct sockaddr_in         NS_FIRST(sa);
+        struct NS_SOCKADDR_STORAGE NS_LATER(sa);
+    };
+    void *arg; /* The driver's own. */
 } Ns_Sock;
 
 typedef struct Ns_FileVec {
@@ -449,6 +551,17 @@ typedef enum {
 
 typedef enum { Preserve, ToLower, ToUpper } Ns_HeaderCaseDisposition;
 
+/*
+ * Of NS_FILTER_*, and of NS_SOCK_*.
+ */
+#if NS_API_LEVEL >= 49933
+typedef unsigned int Ns_FilterType;
+typedef unsigned int Ns_SockState;
+#else
+typedef int Ns_FilterType;
+typedef int Ns_SockState;
+#endif
+
 typedef enum {
     NS_DRIVER_ACCEPT,       /* Wait for data. */
     NS_DRIVER_ACCEPT_DATA,  /* Read at once. */
@@ -462,32 +575,42 @@ typedef enum {
 
 typedef void (*ns_funcptr_t)(void);
 typedef void  Ns_Callback(void *arg);
+typedef int   Ns_LogCallbackProc(void *arg);
 typedef void  Ns_ShutdownProc(NS_API_CONST Ns_Time *toPtr, void *arg);
-typedef int   Ns_TclTraceProc(Tcl_Interp *interp, void *arg);
-typedef int   Ns_TclInterpInitProc(Tcl_Interp *interp, void *arg);
+typedef int   Ns_TclTraceProc(Tcl_Interp *interp, NS_API_CONST void *arg);
+typedef int   Ns_TclInterpInitProc(Tcl_Interp *interp, NS_API_CONST void *arg);
 typedef void  Ns_TclDeferProc(Tcl_Interp *interp, void *arg);
-typedef int   Ns_SockProc(NS_SOCKET sock, void *arg, int why);
-typedef void  Ns_TaskProc(Ns_Task *task, NS_SOCKET sock, void *arg, int why);
+typedef bool  Ns_SockProc_33(NS_SOCKET sock, void *arg, unsigned int why);
+typedef void  Ns_TaskProc(Ns_Task *task, NS_SOCKET sock, void *arg,
+                          Ns_SockState why);
 typedef void  Ns_EventProc(Ns_Event *event, NS_SOCKET sock, void *arg,
-                           Ns_Time *now, int why);
+                           Ns_Time *now, Ns_SockState why);
 typedef void  Ns_SchedProc(void *arg, int id);
 typedef int   Ns_ServerInitProc(const char *server);
 typedef int   Ns_ModuleInitProc(const char *server, const char *module);
-typedef int   Ns_RequestAuthorizeProc(char *server, char *method, char *url,
-                                      char *user, char *pass, char *peer);
-typedef int   Ns_UserAuthorizeProc(char *user, char *passwd);
+typedef int   Ns_RequestAuthorizeProc(NS_API_CONST char *server,
+                                      NS_API_CONST char *method,
+                                      NS_API_CONST char *url,
+                                      NS_API_CONST char *user,
+                                      NS_API_CONST char *pass,
+                                      NS_API_CONST char *peer);
+typedef int   Ns_UserAuthorizeProc(NS_API_CONST char *user,
+                                   NS_API_CONST char *passwd);
 typedef void  Ns_AdpParserProc(Ns_DString *outPtr, char *page);
-typedef int   Ns_OpProc(void *arg, Ns_Conn *conn);
+typedef int   Ns_OpProc(NS_API_CONST void *arg, Ns_Conn *conn);
 typedef void  Ns_TraceProc(void *arg, Ns_Conn *conn);
-typedef int   Ns_FilterProc(void *arg, Ns_Conn *conn, int why);
-typedef int   Ns_LogFilter(void *arg, Ns_LogSeverity severity, Ns_Time *stamp,
-                           char *msg, size_t len);
-typedef void  Ns_ArgProc(Ns_DString *dsPtr, void *arg);
-typedef int   Ns_Url2FileProc(Ns_DString *dsPtr, const char *url, void *arg);
+typedef int   Ns_FilterProc(NS_API_CONST void *arg, Ns_Conn *conn,
+                            Ns_FilterType why);
+typedef int   Ns_LogFilter(NS_API_CONST void *arg, Ns_LogSeverity severity,
+                           NS_API_CONST Ns_Time *stamp, NS_API_CONST char *msg,
+                           size_t len);
+typedef void  Ns_ArgProc(Ns_DString *dsPtr, NS_API_CONST void *arg);
+typedef int   Ns_Url2FileProc(Ns_DString *dsPtr, const char *url,
+                              NS_API_CONST void *arg);
 typedef int   Ns_UrlToFileProc(Ns_DString *dsPtr, const char *server,
                                const char *url);
-typedef char *Ns_ServerRootProc(Ns_DString *dest, const char *host, void *arg);
-typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest, void *arg);
+typedef char *Ns_ServerRootProc(Ns_DString *dest, const char *host,
+                                NS_API_CONST void *arg);
 typedef char *Ns_LocationProc(Ns_Conn *conn);
 typedef int   Ns_LogFlushProc(NS_API_CONST char *msg, size_t len);
 typedef int   Ns_LogProc(Ns_DString *msg, Ns_LogSeverity severity,
@@ -496,7 +619,14 @@ typedef int   Ns_OptionConverter(Tcl_Interp *interp, Tcl_Obj *labelPtr,
                                  Tcl_Obj *objPtr, ClientData *clientData);
 typedef void  Ns_ThreadProc(void *arg);
 typedef void  Ns_TlsCleanup(void *arg);
-typedef void  Ns_ThreadArgProc(Ns_DString *dsPtr, void *proc, void *arg);
+#if NS_API_LEVEL >= 49933
+typedef void Ns_ThreadArgProc(Ns_DString *dsPtr, ns_funcptr_t proc,
+                              const void *arg);
+typedef bool Ns_SockProc(NS_SOCKET sock, void *arg, unsigned int why);
+#else
+typedef void Ns_ThreadArgProc(Ns_DString *dsPtr, void *proc, void *arg);
+typedef int Ns_SockProc(NS_SOCKET sock, void *arg, int why);
+#endif
 typedef int   Ns_IndexCmpProc(const void *left, const void *right);
 typedef int   Ns_SortProc(void *left, void *right);
 typedef int   Ns_EqualProc(void *left, void *right);
@@ -524,69 +654,63 @@ typedef struct Ns_ObjvTable {
     int         value;
 } Ns_ObjvTable;
 
+#if NS_API_LEVEL >= 49933
 typedef struct Ns_TclCallback {
-    Ns_Callback *cbProc;
+    ns_funcptr_t cbProc;
     const char  *server;
-    char        *script;
+    const char  *script;
     int          argc;
     char       **argv;
 } Ns_TclCallback;
+typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest,
+                                  const Ns_TclCallback *cbPtr);
+#else
+typedef struct Ns_TclCallback {
+    Ns_Callback *cbProc;
+    const char *server;
+    char *script;
+    int argc;
+    char **argv;
+} Ns_TclCallback;
+typedef char *Ns_ConnLocationProc(Ns_Conn *conn, Ns_DString *dest, void *arg);
+#endif
 
 /*
- * The driver's side of a connection; see nsdriver.h.
+ * The parts of a URL; see Ns_ParseUrl.
  */
-
-typedef NS_SOCKET Ns_DriverListenProc(Ns_Driver *driver, const char *address,
-                                      int port, int backlog);
-typedef NS_DRIVER_ACCEPT_STATUS Ns_DriverAcceptProc(
-    Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
-    int *socklenPtr);
-typedef ssize_t Ns_DriverRecvProc(Ns_Sock *sock, struct iovec *bufs, int nbufs,
-                                  Ns_Time *timeoutPtr, int flags);
-typedef ssize_t Ns_DriverSendProc(Ns_Sock *sock, struct iovec *bufs, int nbufs,
-                                  Ns_Time *timeoutPtr, int flags);
-typedef ssize_t Ns_DriverSendFileProc(Ns_Sock *sock, Ns_FileVec *bufs,
-                                      int nbufs, Ns_Time *timeoutPtr,
-                                      int flags);
-typedef int     Ns_DriverKeepProc(Ns_Sock *sock);
-typedef int     Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
-typedef void    Ns_DriverCloseProc(Ns_Sock *sock);
-typedef void    Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
-typedef int     Ns_DriverSetupProc(const Ns_Sock *sock);
-
-typedef struct Ns_DriverInitData {
-    int                    version; /* NS_DRIVER_VERSION_2 or _OWN */
-    char                  *name;
-    Ns_DriverListenProc   *listenProc;
-    Ns_DriverAcceptProc   *acceptProc;
-    Ns_DriverRecvProc     *recvProc;     /* Optional: requestProc reads. */
-    Ns_DriverSendProc     *sendProc;     /* Optional: requestProc answers. */
-    Ns_DriverSendFileProc *sendFileProc; /* Optional. */
-    Ns_DriverKeepProc     *keepProc;
-    Ns_DriverRequestProc  *requestProc; /* Optional. */
-    Ns_DriverCloseProc    *closeProc;
-    int                    opts;
-    void                  *arg;
-    char                  *path; /* Section; NULL: the module's. */
-    /* Read with NS_DRIVER_VERSION_OWN only: other modules do not fill them. */
-    Ns_DriverDetailsProc *detailsProc; /* Optional. */
-    Ns_DriverSetupProc   *setupProc;   /* Optional. */
-} Ns_DriverInitData;
+typedef struct Ns_URL {
+    const char *protocol;
+    const char *userinfo;
+    const char *host;
+    const char *port;
+    const char *path;
+    const char *tail;
+    const char *query;
+    const char *fragment;
+} Ns_URL;
 
 /*
  * Tells the server whether these structures are those that a module was built
- * with: the number rises when one of them changes.  Each object of a module has
- * the function; the linker keeps one.
+ * with: the number rises when one of them changes.  And which generation a
+ * module sees.  Each object of a module has the functions; the linker keeps one
+ * of each.
  */
-#define NS_MODULE_INTERFACE 1
+#define NS_MODULE_INTERFACE 2
 
 #if defined(__GNUC__)
 NS_EXTERN int Ns_ModuleInterface(void)
+    __attribute__((weak, visibility("default")));
+NS_EXTERN int Ns_ModuleApiLevel(void)
     __attribute__((weak, visibility("default")));
 int
 Ns_ModuleInterface(void)
 {
     return NS_MODULE_INTERFACE;
+}
+int
+Ns_ModuleApiLevel(void)
+{
+    return NS_API_LEVEL;
 }
 #endif
 
@@ -598,6 +722,7 @@ Ns_ModuleInterface(void)
 #endif
 #define TCL_SIZE_T           int
 #define PRITcl_Size          "d"
+#define NS_TCL_PRE9          1
 #define TCL_OBJCMDPROC_T     Tcl_ObjCmdProc
 #define TCL_CREATEOBJCOMMAND Tcl_CreateObjCommand
 #define CHARTYPE(what, c)    (is##what((int) UCHAR(c)))

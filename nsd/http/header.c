@@ -36,6 +36,8 @@ static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
 static void        FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
 static int         ContinueField(Ns_Set *setPtr, const char *text);
+static int AppendField(Ns_Set *setPtr, const char *line, const char *prefix,
+                       Ns_HeaderCaseDisposition disposition);
 
 bool
 NsFieldParameter(const char *value, const char *name, const char **startPtr,
@@ -142,23 +144,41 @@ int
 Ns_ParseHeader(Ns_Set *setPtr, const char *line,
                Ns_HeaderCaseDisposition disposition)
 {
-    const char *colon;
-    Ns_DString  name;
-    int         i;
+    return Ns_ParseHeader_33(setPtr, line, NULL, disposition, NULL);
+}
 
-    if (NsIsSpace(*line)) {
-        return ContinueField(setPtr, NsSkipSpace(line));
+int
+Ns_ParseHeader_33(Ns_Set *setPtr, const char *line, const char *prefix,
+                  Ns_HeaderCaseDisposition disposition, size_t *indexPtr)
+{
+    int result = NsIsSpace(*line)
+        ? ContinueField(setPtr, NsSkipSpace(line))
+        : AppendField(setPtr, line, prefix == NULL ? "" : prefix, disposition);
+
+    if (result == NS_OK && indexPtr != NULL) {
+        *indexPtr = (size_t) Ns_SetLast(setPtr);
     }
-    colon = strchr(line, ':');
+    return result;
+}
+
+static int
+AppendField(Ns_Set *setPtr, const char *line, const char *prefix,
+            Ns_HeaderCaseDisposition disposition)
+{
+    const char *colon = strchr(line, ':');
+    size_t      prefixLength = strlen(prefix);
+    Ns_DString  name;
+
     if (colon == NULL) {
         return NS_ERROR;
     }
     Ns_DStringInit(&name);
+    Ns_DStringNAppend(&name, prefix, (int) prefixLength);
     Ns_DStringNAppend(&name, line, (int) (colon - line));
-    FoldCase(Ns_DStringValue(&name), disposition);
-    i = Ns_SetPut(setPtr, Ns_DStringValue(&name), NsSkipSpace(colon + 1));
+    FoldCase(Ns_DStringValue(&name) + prefixLength, disposition);
+    (void) Ns_SetPut(setPtr, Ns_DStringValue(&name), NsSkipSpace(colon + 1));
     Ns_DStringFree(&name);
-    return i >= 0 ? NS_OK : NS_ERROR;
+    return NS_OK;
 }
 
 /*

@@ -25,18 +25,23 @@ typedef struct {
     char    *urlv[];
 } UrlElements;
 
+static bool isListMade; /* Constant after start. */
+
 static void           TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr,
                                  const char *target, size_t length);
+static Ns_RequestType OddType(const char *method, const char *target,
+                              size_t length);
 static const char    *SchemeEnd(const char *target, const char *end);
 static const char    *TakeAuthority(NsArena *arenaPtr, Ns_Request *requestPtr,
                                     const char *start, const char *end);
 static unsigned short ParsePort(const char *text, const char *end);
-static void SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
-                   size_t length);
-static void DecodeUrl(NsArena *arenaPtr, const char *url, size_t length,
-                      NsUrlPath *pathPtr);
-static void SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr,
-                     size_t pathLength);
+static void  SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
+                    size_t length);
+static void  DecodeUrl(NsArena *arenaPtr, const char *url, size_t length,
+                       NsUrlPath *pathPtr);
+static void  SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr,
+                      size_t pathLength);
+static char *ListOf(NsArena *arenaPtr, Ns_Request *requestPtr);
 static NsArena *ArenaOf(const Ns_Request *requestPtr);
 static void    *Alloc(NsArena *arenaPtr, size_t bytes);
 static char    *Dup(NsArena *arenaPtr, const char *text, size_t length);
@@ -53,6 +58,12 @@ NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
         .method = Dup(arenaPtr, headPtr->method, headPtr->methodLength),
         .version = headPtr->sentVersion};
     TakeTarget(arenaPtr, requestPtr, headPtr->target, headPtr->targetLength);
+}
+
+void
+NsRequestMakeLists(void)
+{
+    isListMade = true;
 }
 
 void
@@ -94,6 +105,7 @@ Ns_ResetRequest(Ns_Request *requestPtr)
     Release(arenaPtr, requestPtr->protocol);
     Release(arenaPtr, requestPtr->host);
     Release(arenaPtr, requestPtr->url);
+    Release(arenaPtr, requestPtr->later_urlv);
     if (requestPtr->urlv != NULL) {
         Release(arenaPtr,
                 (char *) requestPtr->urlv - offsetof(UrlElements, urlv));
@@ -144,15 +156,31 @@ TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr, const char *target,
     const char *end = target + length;
     const char *colon = *target == '/' ? NULL : SchemeEnd(target, end);
 
+    if (unlikely(*target != '/')) {
+        requestPtr->requestType = OddType(requestPtr->method, target, length);
+    }
     if (colon != NULL) {
         requestPtr->protocol = Dup(arenaPtr, target, (size_t) (colon - target));
         target = colon + 1;
         if (end - target > 2 && target[0] == '/' && target[1] == '/'
             && target[2] != '/' && target[2] != '?') {
             target = TakeAuthority(arenaPtr, requestPtr, target + 2, end);
+            requestPtr->isProxyRequest = true;
+            requestPtr->requestType = NS_REQUEST_TYPE_PROXY;
         }
     }
     SetUrl(arenaPtr, requestPtr, target, (size_t) (end - target));
+}
+
+static Ns_RequestType
+OddType(const char *method, const char *target, size_t length)
+{
+    if (STREQ(method, "CONNECT")) {
+        return NS_REQUEST_TYPE_CONNECT;
+    }
+    return length == 1u && *target == '*'
+        ? NS_REQUEST_TYPE_ASTERISK
+        : NS_REQUEST_TYPE_PLAIN;
 }
 
 /*
@@ -230,15 +258,22 @@ SetUrl(NsArena *arenaPtr, Ns_Request *requestPtr, const char *url,
 {
     char     *oldUrl = requestPtr->url;
     char    **oldUrlv = requestPtr->urlv;
+    char     *oldList = requestPtr->later_urlv;
     NsUrlPath path;
 
     DecodeUrl(arenaPtr, url, length, &path);
     requestPtr->url = path.path;
     requestPtr->query = path.query;
+    requestPtr->url_len = (int) path.pathLength;
     SplitUrl(arenaPtr, requestPtr, path.pathLength);
+    requestPtr->later_urlv = NULL;
+    if (isListMade || arenaPtr == NULL) {
+        requestPtr->later_urlv = ListOf(arenaPtr, requestPtr);
+    }
 
     /* Only now: url may be a part of the old one. */
     Release(arenaPtr, oldUrl);
+    Release(arenaPtr, oldList);
     if (oldUrlv != NULL) {
         Release(arenaPtr, (char *) oldUrlv - offsetof(UrlElements, urlv));
     }
@@ -297,6 +332,19 @@ SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr, size_t pathLength)
     elementsPtr->urlv[n] = NULL;
     requestPtr->urlc = (int) n;
     requestPtr->urlv = elementsPtr->urlv;
+}
+
+static char *
+ListOf(NsArena *arenaPtr, Ns_Request *requestPtr)
+{
+    char  *list = Tcl_Merge(requestPtr->urlc,
+                            (const char *const *) requestPtr->urlv);
+    size_t length = strlen(list);
+    char  *copy = Dup(arenaPtr, list, length);
+
+    requestPtr->urlv_len = (int) length;
+    Tcl_Free(list);
+    return copy;
 }
 
 static NsArena *

@@ -20,6 +20,12 @@ void NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
                        Ns_Request *requestPtr);
 
 /*
+ * From now on, requests have the elements of their URL as a Tcl list, too:
+ * there is a module that knows only that.  While the server starts.
+ */
+void NsRequestMakeLists(void);
+
+/*
  * Replace the method, with memory from where the request has its own.
  */
 void NsRequestSetMethod(Ns_Request *requestPtr, const char *method);

@@ -24,8 +24,9 @@ static const char badCharacter[] = "query contains invalid character";
 const char *const nsUrlPartNames[NS_URL_NPARTS + 1] = {
     "proto", "userinfo", "host", "port", "path", "tail", "query", "fragment"};
 
-static bool   IsScheme(const char *text, size_t length);
-static bool   SplitAuthority(NsSpan text, bool isStrict, NsSpan *parts);
+static const char *EndAt(char *url, const char *start, size_t length);
+static bool        IsScheme(const char *text, size_t length);
+static bool        SplitAuthority(NsSpan text, bool isStrict, NsSpan *parts);
 static bool   SplitPort(const char *text, const char *end, NsSpan *portPtr);
 static bool   IsAddress(NsSpan span);
 static void   SplitPath(NsSpan path, bool isRooted, NsSpan *parts);
@@ -72,6 +73,49 @@ NsUrlSplit(const char *url, bool isStrict, NsUrlParts *partsPtr)
                  && Has(parts[NS_URL_ANCHOR], UNRESERVED SUB_DELIMS ":@/?"))
         ? badCharacter
         : NULL;
+}
+
+int
+Ns_ParseUrl_33(char *url, bool strict, Ns_URL *urlPtr, const char **errorPtr)
+{
+    NsUrlParts  parts;
+    const char *texts[NS_URL_NPARTS] = {NULL};
+    const char *error = NsUrlSplit(url, strict, &parts);
+
+    if (errorPtr != NULL) {
+        *errorPtr = error;
+    }
+    for (int i = 0; error == NULL && i < NS_URL_NPARTS; i++) {
+        const NsSpan *spanPtr = &parts.parts[i];
+
+        if (spanPtr->start != NULL) {
+            texts[i] = spanPtr->length == 0u
+                ? ""
+                : EndAt(url, spanPtr->start, spanPtr->length);
+        }
+    }
+    *urlPtr = (Ns_URL){
+        .protocol = texts[NS_URL_PROTO],
+        .userinfo = texts[NS_URL_USERINFO],
+        .host = texts[NS_URL_HOST],
+        .port = texts[NS_URL_PORT],
+        .path = texts[NS_URL_DIRECTORIES],
+        .tail = texts[NS_URL_TAIL],
+        .query = texts[NS_URL_QUERYTEXT],
+        .fragment = texts[NS_URL_ANCHOR]};
+    return error == NULL ? NS_OK : NS_ERROR;
+}
+
+/*
+ * What follows a part that is not empty belongs to none.
+ */
+static const char *
+EndAt(char *url, const char *start, size_t length)
+{
+    char *part = url + (start - url);
+
+    part[length] = '\0';
+    return part;
 }
 
 static bool

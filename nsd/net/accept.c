@@ -46,7 +46,6 @@ static bool AcceptOne(NsDriverThread *threadPtr, int listenFd);
 static void NoteMany(NsDriverThread *threadPtr, int n);
 static void Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
                   NS_DRIVER_ACCEPT_STATUS status);
-static void SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
 static void Refuse(NsDriverThread *threadPtr, int listenFd);
 static void Listen(NsDriverThread *threadPtr);
@@ -134,7 +133,9 @@ NsAcceptStop(NsDriverThread *threadPtr)
     IgnoreAll(threadPtr);
     threadPtr->hasStopped = true;
     for (int i = 0; i < threadPtr->nListeners; i++) {
-        close(threadPtr->listeners[i].fd);
+        if (!threadPtr->listeners[i].isShared) {
+            close(threadPtr->listeners[i].fd);
+        }
     }
     if (threadPtr->reserveFd >= 0) {
         close(threadPtr->reserveFd);
@@ -211,6 +212,7 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
     if (status == NS_DRIVER_ACCEPT_ERROR) {
         int reason = errno;
 
+        NsSockDropRequest(sockPtr);
         ns_free(sockPtr);
         if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS
             || reason == ENOMEM) {
@@ -221,36 +223,14 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
     }
     /* A datagram driver has no other socket: one at a time. */
     isShared = sockPtr->pub.sock == listenFd;
-    SetPeer(sockPtr, &address);
+    sockPtr->isShared = isShared;
+    if (address.ss_family == AF_INET || address.ss_family == AF_INET6) {
+        memcpy(&sockPtr->pub.later_sa, &address, sizeof(sockPtr->pub.later_sa));
+    }
+    NsSockNotePeer(sockPtr);
     atomic_init(&sockPtr->state, NS_SOCK_DRIVER);
     Adopt(threadPtr, sockPtr, status);
     return !isShared;
-}
-
-/*
- * The peer's address as text, once; an IPv4-mapped one as IPv4.
- */
-static void
-SetPeer(NsSock *sockPtr, const struct sockaddr_storage *addressPtr)
-{
-    if (addressPtr->ss_family == AF_INET) {
-        memcpy(&sockPtr->pub.sa, addressPtr, sizeof(struct sockaddr_in));
-    } else if (addressPtr->ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6Ptr = (const void *) addressPtr;
-
-        sockPtr->peerPort = ntohs(in6Ptr->sin6_port);
-        if (!IN6_IS_ADDR_V4MAPPED(&in6Ptr->sin6_addr)) {
-            inet_ntop(AF_INET6, &in6Ptr->sin6_addr, sockPtr->peer,
-                      sizeof(sockPtr->peer));
-            return;
-        }
-        sockPtr->pub.sa.sin_family = AF_INET;
-        sockPtr->pub.sa.sin_port = in6Ptr->sin6_port;
-        memcpy(&sockPtr->pub.sa.sin_addr, &in6Ptr->sin6_addr.s6_addr[12], 4u);
-    }
-    sockPtr->peerPort = ntohs(sockPtr->pub.sa.sin_port);
-    inet_ntop(AF_INET, &sockPtr->pub.sa.sin_addr, sockPtr->peer,
-              sizeof(sockPtr->peer));
 }
 
 static void
@@ -264,7 +244,7 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
           : drvPtr->params.recvWait;
 
     NsSockAssertMine(threadPtr, sockPtr);
-    NsAssert(sockPtr->messagePtr == NULL && sockPtr->jobPtr == NULL);
+    NsAssert(sockPtr->jobPtr == NULL);
     NsSocksAppend(threadPtr, sockPtr);
     threadPtr->nSockets++;
     sockPtr->acceptStamp = now;
@@ -274,8 +254,9 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
-    } else if (status == NS_DRIVER_ACCEPT_DATA || drvPtr->params.deferAccept) {
-        /* In either case data is there. */
+    } else if (status == NS_DRIVER_ACCEPT_DATA || drvPtr->params.deferAccept
+               || sockPtr->isShared) {
+        /* In each case data is there. */
         NsReadSock(threadPtr, sockPtr);
     } else {
         NsSockWatch(threadPtr, sockPtr);

@@ -5,6 +5,7 @@
  */
 
 #include "net/driver.h"
+#include "net/driver_later.h"
 #include "net/dns.h"
 #include "net/driver_listen.h"
 #include "net/driver_params.h"
@@ -34,8 +35,13 @@ NsDriver *NsFirstDriver;
 
 static atomic_bool isStopping;
 
+static int  Register(const char *server, const char *module,
+                     const Ns_DriverInitData *initPtr,
+                     const NsDriverLater     *laterPtr);
+static bool CheckVersion(const char *module, int version, bool isValid);
 static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
+static void TakeProtocol(NsDriver *drvPtr, const NsDriverLater *laterPtr);
 static Ns_DriverRecvProc Refuse;
 static void              RaiseDescriptorLimit(void);
 static Ns_ReturnCode     StartDriver(NsDriver *drvPtr);
@@ -51,7 +57,50 @@ NsDriversStopping(void)
 
 int
 Ns_DriverInit(const char *server, const char *module,
-              Ns_DriverInitData *initPtr)
+              const Ns_DriverInitData *initPtr)
+{
+    int version = initPtr->version;
+
+    return CheckVersion(module, version,
+                        version == NS_DRIVER_VERSION_2
+                            || version == NS_DRIVER_VERSION_OWN)
+        ? Register(server, module, initPtr, NULL)
+        : NS_ERROR;
+}
+
+/*
+ * A module that announces an older version has not filled in what came later.
+ */
+int
+Ns_DriverInit_33(const char *server, const char *module,
+                 const Ns_DriverInitData_33 *initPtr, int apiLevel)
+{
+    NsDriverLater       *laterPtr;
+    Ns_DriverInitData_05 procs;
+    size_t               bytes = sizeof(Ns_DriverInitData_33);
+
+    if (!CheckVersion(module, initPtr->version,
+                      initPtr->version >= NS_DRIVER_VERSION_2
+                          && initPtr->version <= NS_DRIVER_VERSION_6)) {
+        return NS_ERROR;
+    }
+    if (initPtr->version < NS_DRIVER_VERSION_4) {
+        bytes = offsetof(Ns_DriverInitData_33, protocol);
+    } else if (initPtr->version < NS_DRIVER_VERSION_5) {
+        bytes = offsetof(Ns_DriverInitData_33, connInfoProc);
+    } else if (initPtr->version < NS_DRIVER_VERSION_6) {
+        bytes = offsetof(Ns_DriverInitData_33, driverThreadProc);
+    }
+    laterPtr = ns_calloc(1u, sizeof(NsDriverLater));
+    memcpy(&laterPtr->procs, initPtr, bytes);
+    laterPtr->isUntimed = apiLevel >= 50000;
+    NsDriverLaterAdapt(laterPtr, &procs);
+    return Register(server, module, &procs, laterPtr);
+}
+
+static int
+Register(const char *server, const char *module,
+         const Ns_DriverInitData *initPtr, const NsDriverLater *laterPtr)
 {
     NsDriver  *drvPtr;
     NsDriver **endPtrPtr = &NsFirstDriver;
@@ -89,8 +138,8 @@ Ns_DriverInit(const char *server, const char *module,
     drvPtr->pub.module = ns_strdup(module);
     drvPtr->pub.name = drvPtr->procs.name;
     drvPtr->settings.isTls = (initPtr->opts & NS_DRIVER_SSL) != 0;
-    drvPtr->pub.protocol = ns_strdup(drvPtr->settings.isTls ? "https" : "http");
-    drvPtr->defaultPort = drvPtr->settings.isTls ? 443 : 80;
+    drvPtr->pub.threadName = drvPtr->pub.module;
+    TakeProtocol(drvPtr, laterPtr);
     if (!NsDriverParamsRead(drvPtr)) {
         return NS_ERROR;
     }
@@ -196,14 +245,18 @@ NsWritersStop(const Ns_Time *deadlinePtr)
 }
 
 static bool
+CheckVersion(const char *module, int version, bool isValid)
+{
+    if (!isValid) {
+        Ns_Log(Error, "%s: version field of init argument is invalid: %d",
+               module, version);
+    }
+    return isValid;
+}
+
+static bool
 CheckInit(const char *module, const Ns_DriverInitData *initPtr)
 {
-    if (initPtr->version != NS_DRIVER_VERSION_2
-        && initPtr->version != NS_DRIVER_VERSION_OWN) {
-        Ns_Log(Error, "%s: version field of init argument is invalid: %d",
-               module, initPtr->version);
-        return false;
-    }
     if (initPtr->listenProc == NULL || initPtr->acceptProc == NULL
         || initPtr->closeProc == NULL) {
         Ns_Log(Error, "%s: the driver lacks a required procedure", module);
@@ -232,6 +285,31 @@ TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr)
     if (initPtr->version < NS_DRIVER_VERSION_OWN) {
         procsPtr->detailsProc = NULL;
         procsPtr->setupProc = NULL;
+    }
+}
+
+/*
+ * Its own, or that of HTTP.
+ */
+static void
+TakeProtocol(NsDriver *drvPtr, const NsDriverLater *laterPtr)
+{
+    const char *protocol = NULL;
+    int         port = 0;
+
+    if (laterPtr != NULL) {
+        drvPtr->laterPtr = laterPtr;
+        protocol = laterPtr->procs.protocol;
+        port = laterPtr->procs.defaultPort;
+    }
+    if (protocol == NULL) {
+        protocol = drvPtr->settings.isTls ? "https" : "http";
+    }
+    drvPtr->pub.protocol = ns_strdup(protocol);
+    drvPtr->hasOwnPort = port != 0;
+    drvPtr->defaultPort = drvPtr->settings.isTls ? 443 : 80;
+    if (port != 0) {
+        drvPtr->defaultPort = port;
     }
 }
 

@@ -32,6 +32,7 @@ typedef struct NsDriverThread NsDriverThread;
 typedef struct NsWriter       NsWriter;
 typedef struct NsWriterJob    NsWriterJob;
 typedef struct NsHostMap      NsHostMap;
+struct NsDriverLater;
 
 typedef enum { NS_SOCK_DRIVER, NS_SOCK_BUSY, NS_SOCK_BUSY_EVENT } NsSockState;
 
@@ -59,6 +60,7 @@ struct NsSock {
     bool          isShut;    /* The driver's closeProc has run. */
     bool          sawHangup; /* The client sends no more. */
     bool          isTaken;   /* The descriptor lives on elsewhere. */
+    bool          isShared;  /* It is the listening one: a datagram. */
     bool          isLong;    /* Closing may take longer: a body was
                               * left unread. */
     int16_t      corkDepth;
@@ -97,8 +99,9 @@ typedef struct NsSockList {
  * Constant; closed by its driver thread when that stops.
  */
 typedef struct NsListener {
-    int fd;
-    int port;
+    int  fd;
+    int  port;
+    bool isShared; /* Datagrams: with those who answer them. */
 } NsListener;
 
 /*
@@ -209,25 +212,28 @@ typedef struct NsDriverParams {
 } NsDriverParams;
 
 struct NsDriver {
-    Ns_Driver         pub;         /* Must be first.  Constant. */
-    Ns_DriverInitData procs;       /* Constant. */
-    const char       *path;        /* Constant: parameter section. */
-    NsServer         *serverPtr;   /* Constant; NULL: by host map. */
-    NsRate            rate;        /* Of all writers together. */
-    NsDriverParams    params;      /* Constant. */
-    char            **addresses;   /* Constant. */
-    int               nAddresses;  /* Constant. */
-    int              *ports;       /* Constant. */
-    int               nPorts;      /* Constant. */
-    int               defaultPort; /* Constant. */
-    NsSockSettings    settings;    /* See there. */
-    NsDriverThread  **threads;     /* Constant after start. */
-    NsDriverThread  **spoolers;    /* Constant after start. */
-    NsWriter        **writers;     /* Constant after start; at least
-                                    * one. */
-    int         nWriters;          /* Constant after start. */
-    atomic_uint nextWriter;        /* In turn; any thread, relaxed. */
-    NsDriver   *nextPtr;           /* Constant after start. */
+    Ns_Driver                   pub;      /* Must be first.  Constant. */
+    Ns_DriverInitData           procs;    /* Constant. */
+    const struct NsDriverLater *laterPtr; /* Constant; NULL for a driver as
+                                           * 4.99.5 has them. */
+    const char      *path;                /* Constant: parameter section. */
+    NsServer        *serverPtr;           /* Constant; NULL: by host map. */
+    NsRate           rate;                /* Of all writers together. */
+    NsDriverParams   params;              /* Constant. */
+    char           **addresses;           /* Constant. */
+    int              nAddresses;          /* Constant. */
+    int             *ports;               /* Constant. */
+    int              nPorts;              /* Constant. */
+    int              defaultPort;         /* Constant. */
+    bool             hasOwnPort;          /* Constant: the driver says which. */
+    NsSockSettings   settings;            /* See there. */
+    NsDriverThread **threads;             /* Constant after start. */
+    NsDriverThread **spoolers;            /* Constant after start. */
+    NsWriter       **writers;             /* Constant after start; at least
+                                           * one. */
+    int         nWriters;                 /* Constant after start. */
+    atomic_uint nextWriter;               /* In turn; any thread, relaxed. */
+    NsDriver   *nextPtr;                  /* Constant after start. */
 };
 
 /*

@@ -47,6 +47,7 @@ static Ns_ReturnCode      EachAddress(const char *module, const char *address,
                                       int port, AddressProc *proc, void *arg,
                                       Failure *failurePtr);
 static AddressProc        ListenOn;
+static bool               IsDatagram(int fd);
 static NsModuleSymbolProc ReserveModule;
 static void               ReservePort(const char *addresses, int port,
                                       Reservation *reservationPtr);
@@ -145,7 +146,7 @@ ListenOn(void *arg, const char *address, int port)
                                       (size_t) (threadPtr->nListeners + 1)
                                           * sizeof(NsListener));
     threadPtr->listeners[threadPtr->nListeners++] = (NsListener){
-        .fd = fd, .port = port};
+        .fd = fd, .port = port, .isShared = IsDatagram(fd)};
     if (drvPtr->params.noDelay) {
         /* Accepted sockets inherit it. */
         int on = 1;
@@ -160,6 +161,16 @@ ListenOn(void *arg, const char *address, int port)
                ShownAddress(address), port);
     }
     return true;
+}
+
+static bool
+IsDatagram(int fd)
+{
+    int       type = 0;
+    socklen_t length = sizeof(type);
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0
+        && type == SOCK_DGRAM;
 }
 
 /*

@@ -37,7 +37,9 @@ static Shared shared; /* Main thread. */
 
 static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
 static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial,
-    AdjustAcceptLog;
+    AdjustAcceptLog, AdjustPort;
+static const NsParameter *PortRows(const NsDriver *drvPtr);
+static Ns_Time            TimeOf(NsStamp span);
 static void  UseShared(void);
 static void  TakeParams(NsDriver *drvPtr);
 static int   WholeSeconds(NsStamp span);
@@ -71,6 +73,14 @@ static const NsParameter httpRows[] = {
 static const NsParameter httpsRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
                "Ports to listen on; 0 = none."),
+    NS_PARAM_END};
+
+/*
+ * Of a driver that says which port is usual for it.
+ */
+static const NsParameter ownRows[] = {
+    NS_NUMBERS(NsDriver, params.port, "port", "0", 0, 65535,
+               "Ports to listen on.", .adjustProc = AdjustPort),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {
@@ -187,11 +197,19 @@ NsDriverParamsRead(NsDriver *drvPtr)
 {
     UseShared();
     NsParametersFill(rows, drvPtr->path, drvPtr);
-    NsParametersFill(drvPtr->settings.isTls ? httpsRows : httpRows,
-                     drvPtr->path, drvPtr);
+    NsParametersFill(PortRows(drvPtr), drvPtr->path, drvPtr);
     TakeParams(drvPtr);
     TakeWriterParams(drvPtr);
     return TakeAddresses(drvPtr);
+}
+
+static const NsParameter *
+PortRows(const NsDriver *drvPtr)
+{
+    if (drvPtr->hasOwnPort) {
+        return ownRows;
+    }
+    return drvPtr->settings.isTls ? httpsRows : httpRows;
 }
 
 NsPollerKind
@@ -213,6 +231,14 @@ static void
 AdjustUploadPath(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
     limitsPtr->defaultText = NsTempDirectory();
+}
+
+static void
+AdjustPort(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const NsDriver *drvPtr = valuesPtr;
+
+    NsParameterDefault(limitsPtr, drvPtr->defaultPort);
 }
 
 /*
@@ -271,16 +297,26 @@ TakeParams(NsDriver *drvPtr)
     paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, GIB);
     drvPtr->pub.recvwait = WholeSeconds(paramsPtr->recvWait);
     drvPtr->pub.sendwait = WholeSeconds(paramsPtr->sendWait);
+    drvPtr->pub.later_recvwait = TimeOf(paramsPtr->recvWait);
+    drvPtr->pub.later_sendwait = TimeOf(paramsPtr->sendWait);
     drvPtr->pub.bufsize = paramsPtr->bufSize;
+    drvPtr->pub.extraHeaders = drvPtr->settings.extraHeaders;
 }
 
 /*
- * For modules, which see no fractions.
+ * For modules that see no fractions.
  */
 static int
 WholeSeconds(NsStamp span)
 {
     return (int) MIN((span + NS_STAMP_SECOND - 1) / NS_STAMP_SECOND, INT_MAX);
+}
+
+static Ns_Time
+TimeOf(NsStamp span)
+{
+    return (Ns_Time){.sec = (long) (span / NS_STAMP_SECOND),
+                     .usec = (long) (span % NS_STAMP_SECOND / 1000)};
 }
 
 static void

@@ -121,7 +121,7 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     if (!sockPtr->isShut) {
         drvPtr->procs.closeProc(&sockPtr->pub);
     }
-    if (!closesItself && sockPtr->pub.sock >= 0) {
+    if (!closesItself && !sockPtr->isShared && sockPtr->pub.sock >= 0) {
         NsClose(sockPtr->pub.sock);
     }
     NsSlsFree(sockPtr);

@@ -8,6 +8,7 @@
  */
 
 #include "net/listen.h"
+#include "base/assert.h"
 #include "nsparam.h"
 #include "nsdriver.h"
 #include "nslog.h"
@@ -176,6 +177,20 @@ Ns_GetSockAddr(struct sockaddr_in *saPtr, const char *host, int port)
     return NS_OK;
 }
 
+int
+Ns_GetSockAddr_33(struct sockaddr *saPtr, const char *host, unsigned short port)
+{
+    NsSockAddr addr;
+
+    memset(saPtr, 0, sizeof(struct NS_SOCKADDR_STORAGE));
+    if (Resolve(&addr, host, port) != NS_OK) {
+        return NS_ERROR;
+    }
+    NsAssert(addr.length <= sizeof(struct NS_SOCKADDR_STORAGE));
+    memcpy(saPtr, &addr.u, addr.length);
+    return NS_OK;
+}
+
 NS_SOCKET
 Ns_SockListen(const char *address, int port)
 {
@@ -293,6 +308,36 @@ Ns_SockListenUdp(const char *address, int port)
         sock = BindInet(&addr, SOCK_DGRAM);
     }
     return OrAskBinder(sock, 'U', address, port, 0);
+}
+
+NS_SOCKET
+Ns_SockListenEx_33(const char *address, unsigned short port, int backlog,
+                   bool reusePort, ...)
+{
+    NsBindMode before = bindMode;
+    NS_SOCKET  sock;
+
+    if (reusePort) {
+        bindMode = NS_BIND_SHARED;
+    }
+    sock = Ns_SockListenEx(address, port, backlog);
+    bindMode = before;
+    return sock;
+}
+
+NS_SOCKET
+Ns_SockListenUdp_33(const char *address, unsigned short port, bool reusePort,
+                    ...)
+{
+    NsBindMode before = bindMode;
+    NS_SOCKET  sock;
+
+    if (reusePort) {
+        bindMode = NS_BIND_SHARED;
+    }
+    sock = Ns_SockListenUdp(address, port);
+    bindMode = before;
+    return sock;
 }
 
 NS_SOCKET

@@ -27,6 +27,7 @@
 #define MAX_IN_A_ROW 16
 
 static NsReadStep Receive(NsDriverThread *threadPtr, NsSock *sockPtr);
+static ssize_t    ReceiveDatagram(NsSock *sockPtr, struct iovec *vecPtr);
 static NsReadStep TakeRaw(NsMessage *messagePtr);
 static NsReadStep ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReadStep BareReply(NsSock *sockPtr, NsParseStatus status);
@@ -141,6 +142,26 @@ NsReadQueueUnread(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
 }
 
+int
+Ns_DriverSetRequest(Ns_Sock *sock, const char *line)
+{
+    NsSock    *sockPtr = (NsSock *) sock;
+    NsMessage *messagePtr;
+    size_t     length = strlen(line);
+
+    NsAssert((sockPtr->drvPtr->procs.opts
+              & (NS_DRIVER_NOPARSE | NS_DRIVER_QUEUE_ONREAD))
+             != 0);
+    (void) Begin(sockPtr);
+    messagePtr = sockPtr->messagePtr;
+    messagePtr->head.line = NsArenaDup(&messagePtr->arena, line, length);
+    if (!NsHttpSplitLine(&messagePtr->head, messagePtr->head.line, length)) {
+        messagePtr->head.method = NULL;
+        return NS_ERROR;
+    }
+    return NS_OK;
+}
+
 void
 NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
@@ -180,6 +201,10 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsReadStep   step;
     ssize_t      n;
 
+    if ((drvPtr->procs.opts & NS_DRIVER_QUEUE_ONREAD) != 0) {
+        readerPtr->isDrained = true;
+        return TakeRaw(sockPtr->messagePtr);
+    }
     if (readerPtr->phase == NS_READ_HEAD) {
         if (readerPtr->used == readerPtr->size) {
             int64_t more = (int64_t) readerPtr->size * 2;
@@ -196,10 +221,13 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
     } else {
         vec = NsBodyTarget(threadPtr, sockPtr);
     }
-    n = drvPtr->procs.recvProc(&sockPtr->pub, &vec, 1, &noWait, 0);
+    n = sockPtr->isShared
+        ? ReceiveDatagram(sockPtr, &vec)
+        : drvPtr->procs.recvProc(&sockPtr->pub, &vec, 1, &noWait, 0);
     if (n <= 0) {
         readerPtr->isDrained = true;
-        if (n == 0 && readerPtr->nReads == 0 && readerPtr->used == 0u) {
+        if (n == 0 && readerPtr->nReads == 0 && readerPtr->used == 0u
+            && sockPtr->messagePtr->head.method == NULL) {
             NsMessageRelease(&sockPtr->messagePtr);
         }
         return n == 0 ? NS_STEP_WAIT : NS_STEP_GONE;
@@ -222,6 +250,24 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
             : ParseHead(threadPtr, sockPtr);
     }
     return step == NS_STEP_AGAIN && readerPtr->isDrained ? NS_STEP_WAIT : step;
+}
+
+/*
+ * There is one for a request, and nothing to wait for.  It tells who has sent
+ * it.
+ */
+static ssize_t
+ReceiveDatagram(NsSock *sockPtr, struct iovec *vecPtr)
+{
+    Ns_Time noWait = {0, 0};
+    ssize_t n;
+
+    if (sockPtr->messagePtr->readerPtr->nReads > 0) {
+        return -1;
+    }
+    n = sockPtr->drvPtr->procs.recvProc(&sockPtr->pub, vecPtr, 1, &noWait, 0);
+    NsSockNotePeer(sockPtr);
+    return n == 0 ? -1 : n;
 }
 
 /*

@@ -22,23 +22,31 @@
 #include "process/callbacks.h"
 
 /*
+ * Of one generation of modules or the other; a cancel may have none.
+ */
+typedef struct Proc {
+    Ns_SockProc    *first;
+    Ns_SockProc_33 *later;
+} Proc;
+
+/*
  * Constant but for the watch, the thread's.
  */
 typedef struct Callback {
-    NsWatch      watch; /* Must be first. */
-    NsInboxNode  node;  /* On the way to the thread. */
-    NS_SOCKET    sock;
-    Ns_SockProc *proc; /* NULL: cancel without a call. */
-    void        *arg;
-    int          when;        /* NS_SOCK_CANCEL: cancel. */
-    NsStamp      timeout;     /* 0: none. */
-    char        *description; /* While active. */
+    NsWatch     watch; /* Must be first. */
+    NsInboxNode node;  /* On the way to the thread. */
+    NS_SOCKET   sock;
+    Proc        proc; /* None: cancel without a call. */
+    void       *arg;
+    int         when;        /* NS_SOCK_CANCEL: cancel. */
+    NsStamp     timeout;     /* 0: none. */
+    char       *description; /* While active. */
 } Callback;
 
 typedef struct PortEntry {
-    Ns_SockProc *proc;
-    void        *arg;
-    char        *key;
+    Proc  proc;
+    void *arg;
+    char *key;
 } PortEntry;
 
 static NsWatcher     watcher; /* The thread; stopped under the lock. */
@@ -50,8 +58,11 @@ static bool          hasThread;
 static bool          hasStarted;
 static bool          hasEnded;
 
-static int  Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
+static int  Enqueue(NS_SOCKET sock, Proc proc, void *arg, int when,
                     NsStamp timeout);
+static int  ListenFor(const char *address, int port, Proc proc, void *arg);
+static void AppendProc(Ns_DString *dsPtr, Proc proc, void *arg);
+static bool CallProc(Proc proc, NS_SOCKET sock, void *arg, int why);
 static bool HasThread(void);
 static bool IsStopping(void);
 static void SockThread(void *arg);
@@ -105,7 +116,24 @@ int
 NsSockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
                NsStamp timeout)
 {
-    return Enqueue(sock, proc, arg, when & ~NS_SOCK_CANCEL, timeout);
+    return Enqueue(sock, (Proc){.first = proc}, arg, when & ~NS_SOCK_CANCEL,
+                   timeout);
+}
+
+int
+Ns_SockCallback_33(NS_SOCKET sock, Ns_SockProc_33 *proc, void *arg,
+                   unsigned int when)
+{
+    return Ns_SockCallbackEx_33(sock, proc, arg, when, NULL);
+}
+
+int
+Ns_SockCallbackEx_33(NS_SOCKET sock, Ns_SockProc_33 *proc, void *arg,
+                     unsigned int when, const Ns_Time *timeoutPtr, ...)
+{
+    return Enqueue(sock, (Proc){.later = proc}, arg,
+                   (int) when & ~NS_SOCK_CANCEL,
+                   timeoutPtr == NULL ? 0 : NsClockFromTime(timeoutPtr));
 }
 
 void
@@ -117,7 +145,13 @@ Ns_SockCancelCallback(NS_SOCKET sock)
 int
 Ns_SockCancelCallbackEx(NS_SOCKET sock, Ns_SockProc *proc, void *arg)
 {
-    return Enqueue(sock, proc, arg, NS_SOCK_CANCEL, 0);
+    return Enqueue(sock, (Proc){.first = proc}, arg, NS_SOCK_CANCEL, 0);
+}
+
+int
+Ns_SockCancelCallbackEx_33(NS_SOCKET sock, Ns_SockProc_33 *proc, void *arg, ...)
+{
+    return Enqueue(sock, (Proc){.later = proc}, arg, NS_SOCK_CANCEL, 0);
 }
 
 int
@@ -129,6 +163,19 @@ Ns_SockCloseLater(NS_SOCKET sock)
 int
 Ns_SockListenCallback(const char *address, int port, Ns_SockProc *proc,
                       void *arg)
+{
+    return ListenFor(address, port, (Proc){.first = proc}, arg);
+}
+
+int
+Ns_SockListenCallback_33(const char *address, unsigned short port,
+                         Ns_SockProc_33 *proc, void *arg, ...)
+{
+    return ListenFor(address, port, (Proc){.later = proc}, arg);
+}
+
+static int
+ListenFor(const char *address, int port, Proc proc, void *arg)
 {
     Tcl_HashEntry *hPtr = NULL;
     PortEntry     *entryPtr;
@@ -226,7 +273,7 @@ NsSockCallbacksList(Ns_DString *dsPtr)
 }
 
 static int
-Enqueue(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when, NsStamp timeout)
+Enqueue(NS_SOCKET sock, Proc proc, void *arg, int when, NsStamp timeout)
 {
     Callback *callbackPtr;
 
@@ -351,7 +398,7 @@ Apply(NsInboxNode *nodePtr, void *arg)
         Activate(callbackPtr);
         return;
     }
-    if (callbackPtr->proc != NULL) {
+    if (callbackPtr->proc.first != NULL || callbackPtr->proc.later != NULL) {
         (void) Call(callbackPtr, NS_SOCK_CANCEL);
     }
     ns_free(callbackPtr);
@@ -385,14 +432,23 @@ Description(const Callback *callbackPtr)
     char            *text;
 
     Ns_DStringInit(&ds);
-    if (callbackPtr->proc == AcceptProc) {
-        Ns_GetProcInfo(&ds, (void *) entryPtr->proc, entryPtr->arg);
+    if (callbackPtr->proc.first == AcceptProc) {
+        AppendProc(&ds, entryPtr->proc, entryPtr->arg);
     } else {
-        Ns_GetProcInfo(&ds, (void *) callbackPtr->proc, callbackPtr->arg);
+        AppendProc(&ds, callbackPtr->proc, callbackPtr->arg);
     }
     text = ns_strdup(ds.string);
     Ns_DStringFree(&ds);
     return text;
+}
+
+static void
+AppendProc(Ns_DString *dsPtr, Proc proc, void *arg)
+{
+    Ns_GetProcInfo(dsPtr,
+                   proc.first != NULL ? (void *) proc.first
+                                      : (void *) proc.later,
+                   arg);
 }
 
 /*
@@ -431,7 +487,16 @@ Wait(Callback *callbackPtr)
 static bool
 Call(const Callback *callbackPtr, int why)
 {
-    return callbackPtr->proc(callbackPtr->sock, callbackPtr->arg, why);
+    return CallProc(callbackPtr->proc, callbackPtr->sock, callbackPtr->arg,
+                    why);
+}
+
+static bool
+CallProc(Proc proc, NS_SOCKET sock, void *arg, int why)
+{
+    NsAssert((proc.first == NULL) != (proc.later == NULL));
+    return proc.first != NULL ? proc.first(sock, arg, why)
+                              : proc.later(sock, arg, (unsigned int) why);
 }
 
 static Callback *
@@ -490,7 +555,7 @@ AcceptProc(NS_SOCKET sock, void *arg, int why)
     if (why == NS_SOCK_EXIT) {
         Tcl_HashEntry *hPtr;
 
-        (void) entryPtr->proc(sock, entryPtr->arg, NS_SOCK_EXIT);
+        (void) CallProc(entryPtr->proc, sock, entryPtr->arg, NS_SOCK_EXIT);
         close(sock);
         Ns_MutexLock(&lock);
         hPtr = Tcl_FindHashEntry(&listening, entryPtr->key);
@@ -505,7 +570,7 @@ AcceptProc(NS_SOCKET sock, void *arg, int why)
     newSock = Ns_SockAccept(sock, NULL, NULL);
     if (newSock != NS_INVALID_SOCKET) {
         (void) Ns_SockSetBlocking(newSock);
-        (void) entryPtr->proc(newSock, entryPtr->arg, NS_SOCK_READ);
+        (void) CallProc(entryPtr->proc, newSock, entryPtr->arg, NS_SOCK_READ);
     }
     return NS_TRUE;
 }

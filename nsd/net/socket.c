@@ -18,7 +18,7 @@
 static NS_SOCKET Connect(const NsConnectSpec *specPtr, NsStamp end,
                          bool isAsync);
 static NS_SOCKET Blocking(NS_SOCKET sock);
-static ssize_t   SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
+static ssize_t   SendBufs(NS_SOCKET sock, const struct iovec *vecs, int nVecs,
                           int flags);
 static int       PollMs(const Ns_Time *timeoutPtr);
 
@@ -105,7 +105,7 @@ Ns_SockWait(NS_SOCKET sock, int what, int timeout)
 }
 
 int
-Ns_SockTimedWait(NS_SOCKET sock, int what, Ns_Time *timeoutPtr)
+Ns_SockTimedWait(NS_SOCKET sock, int what, const Ns_Time *timeoutPtr)
 {
     struct pollfd pollFd = {.fd = sock};
     NsStamp       end = 0;
@@ -177,7 +177,7 @@ Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
  */
 int
 Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
-                Ns_Time *timeoutPtr, int flags)
+                const Ns_Time *timeoutPtr, int flags)
 {
     bool mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
         || timeoutPtr->usec != 0;
@@ -203,8 +203,15 @@ Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
 }
 
 ssize_t
-Ns_SockSendBufs(Ns_Sock *sock, struct iovec *vecs, int nVecs,
-                Ns_Time *timeoutPtr, int flags)
+Ns_SockRecvBufs_33(Ns_Sock *sock, struct iovec *vecs, int nVecs,
+                   const Ns_Time *timeoutPtr, unsigned int flags)
+{
+    return Ns_SockRecvBufs(sock->sock, vecs, nVecs, timeoutPtr, (int) flags);
+}
+
+ssize_t
+Ns_SockSendBufs(Ns_Sock *sock, const struct iovec *vecs, int nVecs,
+                const Ns_Time *timeoutPtr, int flags)
 {
     bool mustWait = timeoutPtr == NULL || timeoutPtr->sec != 0
         || timeoutPtr->usec != 0;
@@ -394,9 +401,10 @@ Blocking(NS_SOCKET sock)
  * A single buffer costs the kernel less without a list of them.
  */
 static ssize_t
-SendBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs, int flags)
+SendBufs(NS_SOCKET sock, const struct iovec *vecs, int nVecs, int flags)
 {
-    struct msghdr msg = {.msg_iov = vecs, .msg_iovlen = (size_t) nVecs};
+    struct msghdr msg = {.msg_iov = (struct iovec *) vecs,
+                         .msg_iovlen = (size_t) nVecs};
 
     flags |= MSG_NOSIGNAL | MSG_DONTWAIT;
     return nVecs == 1 ? send(sock, vecs->iov_base, vecs->iov_len, flags)

@@ -32,8 +32,8 @@ NsSockGiveBack(NsSock *sockPtr, bool keep)
         ns_free(sockPtr->clientData);
         sockPtr->clientData = NULL;
     }
-    keep = keep && !sockPtr->isBroken && drvPtr->settings.keepWait > 0
-        && drvPtr->procs.keepProc != NULL
+    keep = keep && !sockPtr->isBroken && !sockPtr->isShared
+        && drvPtr->settings.keepWait > 0 && drvPtr->procs.keepProc != NULL
         && drvPtr->procs.keepProc(&sockPtr->pub);
     if (keep) {
         atomic_store_explicit(&sockPtr->deadline,
@@ -65,7 +65,7 @@ NsSockBeginClose(NsSock *sockPtr)
     NsDriver *drvPtr = sockPtr->drvPtr;
     NsStamp   now;
 
-    if (sockPtr->isBroken || drvPtr->params.closeWait == 0
+    if (sockPtr->isBroken || sockPtr->isShared || drvPtr->params.closeWait == 0
         || (drvPtr->procs.opts & NS_DRIVER_LINGER) == 0) {
         sockPtr->mode = NS_SOCK_DEAD;
         return;

@@ -14,6 +14,31 @@
  */
 #define LOOK_NS INT64_C(50000000)
 
+void
+NsSockNotePeer(NsSock *sockPtr)
+{
+    struct sockaddr_in  *inPtr = &sockPtr->pub.sa;
+    struct sockaddr_in6  in6;
+    const unsigned char *bytes = (const unsigned char *) &inPtr->sin_addr;
+    int                  family = AF_INET;
+
+    sockPtr->peerPort = ntohs(inPtr->sin_port);
+    if (sockPtr->pub.later_sa.ss_family == AF_INET6) {
+        memcpy(&in6, &sockPtr->pub.later_sa, sizeof(in6));
+        bytes = in6.sin6_addr.s6_addr;
+        if (!IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
+            family = AF_INET6;
+        } else {
+            bytes += 12;
+            if (!sockPtr->isShared) {
+                inPtr->sin_family = AF_INET;
+                memcpy(&inPtr->sin_addr, bytes, sizeof(inPtr->sin_addr));
+            }
+        }
+    }
+    inet_ntop(family, bytes, sockPtr->peer, sizeof(sockPtr->peer));
+}
+
 bool
 NsSockIsIdle(const NsSock *sockPtr)
 {

@@ -76,6 +76,12 @@ NsSockAssertHandedOver(const NsSock *sockPtr)
 /*
  * The calls below are for the thread that reads from the socket.
  *
+ * The peer is the one whose address is in Ns_Sock.sa; an IPv4-mapped address
+ * is one of IPv4, but for a driver that sends to it.
+ */
+void NsSockNotePeer(NsSock *sockPtr);
+
+/*
  * True when no byte of a request, or of a handshake, has arrived; when one has.
  */
 bool NsSockIsIdle(const NsSock *sockPtr);

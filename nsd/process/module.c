@@ -8,6 +8,7 @@
 
 #include "process/module.h"
 
+#include "http/request_line.h"
 #include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -28,6 +29,9 @@ static void  AskModules(const char *server, const char *symbol,
                         NsModuleSymbolProc *proc, void *arg);
 static void *OpenObject(const char *file);
 static bool  IsForUs(void *handle, void *initAddress);
+static bool  AskOwn(void *handle, void *initAddress, const char *name,
+                    int *resultPtr);
+static bool  IsOfLaterApi(void *handle, void *initAddress);
 static int   RunInit(void *handle, const char *server, const char *module,
                      const char *file, const char *init);
 static void  InitStaticModules(const char *server);
@@ -260,6 +264,9 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
             file);
         return NS_ERROR;
     }
+    if (IsOfLaterApi(handle, symbol.address)) {
+        NsRequestMakeLists();
+    }
     status = symbol.proc(server, module);
     if (versionPtr == NULL || *versionPtr < 1) {
         return NS_OK;
@@ -273,11 +280,33 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
 
 /*
  * Whether the module's own objects were compiled with the public structures of
- * this server.  What it is linked with, our library first of all, has the
- * function as well and does not count.
+ * this server.
  */
 static bool
 IsForUs(void *handle, void *initAddress)
+{
+    int number;
+
+    return AskOwn(handle, initAddress, "Ns_ModuleInterface", &number)
+        && number == NS_MODULE_INTERFACE;
+}
+
+static bool
+IsOfLaterApi(void *handle, void *initAddress)
+{
+    int level;
+
+    return AskOwn(handle, initAddress, "Ns_ModuleApiLevel", &level)
+        && level >= 49933;
+}
+
+/*
+ * Call a function of the headers in the module's own objects.  What it is
+ * linked with, our library first of all, has the function as well and does not
+ * count.
+ */
+static bool
+AskOwn(void *handle, void *initAddress, const char *name, int *resultPtr)
 {
     union {
         void *address;
@@ -285,12 +314,14 @@ IsForUs(void *handle, void *initAddress)
     } symbol;
     Dl_info own, found;
 
-    symbol.address = dlsym(handle, "Ns_ModuleInterface");
-
-    return symbol.address != NULL && dladdr(initAddress, &own) != 0
-        && dladdr(symbol.address, &found) != 0
-        && own.dli_fbase == found.dli_fbase
-        && symbol.proc() == NS_MODULE_INTERFACE;
+    symbol.address = dlsym(handle, name);
+    if (symbol.address == NULL || dladdr(initAddress, &own) == 0
+        || dladdr(symbol.address, &found) == 0
+        || own.dli_fbase != found.dli_fbase) {
+        return false;
+    }
+    *resultPtr = symbol.proc();
+    return true;
 }
 
 /*

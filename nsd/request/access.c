@@ -118,8 +118,9 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
     const Ns_Access *accessPtr = &toldPtr->access;
     const Ns_Set    *headers = connPtr->pub.headers;
 
-    return accessPtr->isAnnounced && accessPtr->line == connPtr->request.line
-        && accessPtr->url == connPtr->request.url
+    return accessPtr->isAnnounced
+        && accessPtr->line == NsConnRequest(connPtr)->line
+        && accessPtr->url == NsConnRequest(connPtr)->url
         && accessPtr->peer == Ns_ConnPeer(&connPtr->pub)
         && accessPtr->user == Ns_ConnAuthUser(&connPtr->pub)
         && toldPtr->fields.headers == headers
@@ -133,7 +134,7 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
 static void
 Describe(NsConnAccess *toldPtr, NsConn *connPtr)
 {
-    const char *line = connPtr->request.line;
+    const char *line = NsConnRequest(connPtr)->line;
 
     toldPtr->fields = (struct Ns_AccessFields){
         connPtr->pub.headers, &connPtr->messagePtr->head,
@@ -144,7 +145,7 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         .peer = Ns_ConnPeer(&connPtr->pub),
         .line = line,
         .lineLength = line == NULL ? 0 : strlen(line),
-        .url = connPtr->request.url,
+        .url = NsConnRequest(connPtr)->url,
         .user = Ns_ConnAuthUser(&connPtr->pub),
         .fields = &toldPtr->fields};
     FillSpans(&toldPtr->access, &connPtr->work);

@@ -346,8 +346,8 @@ NsConnAuthorize(NsConn *connPtr)
         return 0;
     }
     NsConnMayChangeFiles(connPtr);
-    query = (NsAuthQuery){.method = connPtr->request.method,
-                          .url = connPtr->request.url,
+    query = (NsAuthQuery){.method = NsConnRequest(connPtr)->method,
+                          .url = NsConnRequest(connPtr)->url,
                           .user = Ns_ConnAuthUser(conn),
                           .password = Ns_ConnAuthPasswd(conn),
                           .peer = Ns_ConnPeer(conn)};

@@ -62,15 +62,15 @@ NsConnCreate(NsMessage *messagePtr)
     connPtr->urlEncoding = requestPtr->urlEncoding;
 
     if (messagePtr->head.method != NULL) {
-        NsRequestFromHead(arenaPtr, &messagePtr->head, &connPtr->request);
+        NsRequestFromHead(arenaPtr, &messagePtr->head, NsConnRequest(connPtr));
     }
     NotePeer(connPtr);
-    connPtr->pub.request = &connPtr->request;
+    connPtr->pub.request = NsConnRequest(connPtr);
     connPtr->pub.contentLength = messagePtr->contentLength;
     SetHeaders(connPtr);
     SetFlags(connPtr);
-    connPtr->firstMethod = connPtr->request.method;
-    connPtr->firstUrl = connPtr->request.url;
+    connPtr->firstMethod = NsConnRequest(connPtr)->method;
+    connPtr->firstUrl = NsConnRequest(connPtr)->url;
 #ifdef NS_CONN_PROFILE
     NsConnProfileBegin(connPtr);
 #endif
@@ -522,7 +522,7 @@ static void
 SetFlags(NsConn *connPtr)
 {
     const NsMessage *messagePtr = connPtr->messagePtr;
-    Ns_Request      *requestPtr = &connPtr->request;
+    Ns_Request      *requestPtr = NsConnRequest(connPtr);
 
     if (requestPtr->method == NULL) {
         return; /* A driver whose input is not parsed. */

@@ -63,7 +63,6 @@ typedef struct NsConn {
     NsMessage *messagePtr;
     NsSock    *sockPtr; /* NULL when closed or handed back. */
     NsServer  *serverPtr;
-    Ns_Request request; /* pub.request points here. */
 
     /* Constant after creation: read by ns_server active in other threads. */
     const char           *firstMethod;
@@ -100,7 +99,8 @@ typedef struct NsConn {
     struct NsConnAccess *accessPtr;
 } NsConn;
 
-#define NsConnOf(conn) ((NsConn *) (conn))
+#define NsConnOf(conn)         ((NsConn *) (conn))
+#define NsConnRequest(connPtr) (&(connPtr)->pub.later_request)
 
 /*
  * The connection of the calling thread; NULL if none.

@@ -127,7 +127,7 @@ Parse(NsConn *connPtr, Tcl_Encoding fallback)
     Ns_Log(Warning,
            "form[%s]: the fields are not valid UTF-8; they are read as"
            " %s",
-           connPtr->request.url, Ns_GetEncodingCharset(fallback));
+           NsConnRequest(connPtr)->url, Ns_GetEncodingCharset(fallback));
     (void) ParseAs(connPtr, fallback);
 }
 
@@ -149,7 +149,7 @@ static bool
 ParseAs(NsConn *connPtr, Tcl_Encoding encoding)
 {
     NsConnForm *formPtr = connPtr->formPtr;
-    const char *query = connPtr->request.query;
+    const char *query = NsConnRequest(connPtr)->query;
 
     formPtr->querySet = NsSetCreateInArena(NsConnArena(connPtr), NULL, 8);
     formPtr->files = NULL;
@@ -167,8 +167,8 @@ ParseAs(NsConn *connPtr, Tcl_Encoding encoding)
 static bool
 IsInBody(NsConn *connPtr)
 {
-    return connPtr->request.method != NULL
-        && STREQ(connPtr->request.method, "POST")
+    return NsConnRequest(connPtr)->method != NULL
+        && STREQ(NsConnRequest(connPtr)->method, "POST")
         && (connPtr->messagePtr->contentFile == NULL || NsConnIsForm(connPtr));
 }
 

@@ -61,16 +61,16 @@ static const struct {
     MEMBER(messagePtr),
     MEMBER(sockPtr),
     MEMBER(serverPtr),
-    MEMBER(request.line),
-    MEMBER(request.method),
-    MEMBER(request.protocol),
-    MEMBER(request.host),
-    MEMBER(request.port),
-    MEMBER(request.url),
-    MEMBER(request.query),
-    MEMBER(request.urlc),
-    MEMBER(request.urlv),
-    MEMBER(request.version),
+    MEMBER(pub.later_request.line),
+    MEMBER(pub.later_request.method),
+    MEMBER(pub.later_request.protocol),
+    MEMBER(pub.later_request.host),
+    MEMBER(pub.later_request.port),
+    MEMBER(pub.later_request.url),
+    MEMBER(pub.later_request.query),
+    MEMBER(pub.later_request.urlc),
+    MEMBER(pub.later_request.urlv),
+    MEMBER(pub.later_request.version),
     MEMBER(firstMethod),
     MEMBER(firstUrl),
     MEMBER(driverPtr),
@@ -199,10 +199,11 @@ NsConnProfileEnd(NsConn *connPtr)
 
     (void) mprotect(connPtr, PAGE_BYTES, PROT_READ | PROT_WRITE);
     Ns_DStringInit(&ds);
-    method = connPtr->request.method;
-    if (method != NULL && connPtr->request.url != NULL) {
-        Ns_GetRequest(connPtr->serverPtr->name, method, connPtr->request.url,
-                      &proc, &freeProc, &arg, &flags);
+    method = NsConnRequest(connPtr)->method;
+    if (method != NULL && NsConnRequest(connPtr)->url != NULL) {
+        Ns_GetRequest(connPtr->serverPtr->name, method,
+                      NsConnRequest(connPtr)->url, &proc, &freeProc, &arg,
+                      &flags);
     }
     if (proc != NULL) {
         Ns_GetProcInfo(&ds, (void *) proc, arg);

@@ -73,7 +73,7 @@ bool
 NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
 {
     const NsErrorPage *pagePtr = FindErrorPage(connPtr->serverPtr, status);
-    char              *method = connPtr->request.method;
+    char              *method = NsConnRequest(connPtr)->method;
     int                outerStatus = connPtr->documentStatus;
 
     if (pagePtr == NULL || NsReplyIsClosed(connPtr)
@@ -100,10 +100,10 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
     connPtr->status = status;
     connPtr->responseLength = -1;
     if (method != NULL && !STREQ(method, "HEAD")) {
-        connPtr->request.method = (char *) "GET";
+        NsConnRequest(connPtr)->method = (char *) "GET";
     }
     *resultPtr = Ns_ConnRedirect(&connPtr->pub, pagePtr->url);
-    connPtr->request.method = method;
+    NsConnRequest(connPtr)->method = method;
     connPtr->documentStatus = outerStatus;
     return true;
 }

@@ -229,7 +229,7 @@ Ns_FastPathProc(void *arg, Ns_Conn *conn)
     int        result = 404;
 
     Ns_DStringInit(&ds);
-    if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, connPtr->request.url)
+    if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, NsConnRequest(connPtr)->url)
         == NS_OK) {
         result = ReturnPath(conn, Ns_DStringValue(&ds));
     }
@@ -448,7 +448,7 @@ Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
 {
     Ns_Conn     *conn = &connPtr->pub;
     Ns_Set      *headers = conn->headers;
-    const char  *method = connPtr->request.method;
+    const char  *method = NsConnRequest(connPtr)->method;
     time_t       modified = bodyPtr->validators.modified;
     NsConditions conditions = {0};
 

@@ -39,6 +39,15 @@ Ns_RegisterFilter(const char *server, const char *method, const char *url,
 }
 
 void *
+Ns_RegisterFilter_33(const char *server, const char *method, const char *url,
+                     Ns_FilterProc *proc, Ns_FilterType when, void *arg,
+                     bool first, ...)
+{
+    return NsFilterRegister(server, NULL, method, url, proc,
+                            first ? when | NS_FILTER_FIRST : when, arg);
+}
+
+void *
 NsFilterRegister(const char *server, NsConstraints *constraintsPtr,
                  const char *method, const char *url, Ns_FilterProc *proc,
                  int when, void *arg)
@@ -82,14 +91,16 @@ NsFiltersRun(NsConn *connPtr, int phase)
     const NsFilter  *filterPtr;
     int              result = NS_OK;
 
-    NsAssert(connPtr->request.method != NULL && connPtr->request.url != NULL);
+    NsAssert(NsConnRequest(connPtr)->method != NULL
+             && NsConnRequest(connPtr)->url != NULL);
     for (filterPtr =
              atomic_load_explicit(&requestPtr->filters, memory_order_acquire);
          filterPtr != NULL && result == NS_OK;
          filterPtr =
              atomic_load_explicit(&filterPtr->nextPtr, memory_order_acquire)) {
         if ((filterPtr->when & phase) != 0
-            && IsMatch(filterPtr, connPtr->request.method, connPtr->request.url)
+            && IsMatch(filterPtr, NsConnRequest(connPtr)->method,
+                       NsConnRequest(connPtr)->url)
             && (likely(filterPtr->constraintsPtr == NULL)
                 || Holds(filterPtr, connPtr))) {
             NsConnMayChangeFiles(connPtr);

@@ -140,14 +140,14 @@ Ns_GetRequest(const char *server, const char *method, const char *url,
 int
 NsOpRun(NsConn *connPtr)
 {
-    const char *method = connPtr->request.method;
+    const char *method = NsConnRequest(connPtr)->method;
     Op         *opPtr = NULL;
 
-    if (method != NULL && connPtr->request.url != NULL) {
+    if (method != NULL && NsConnRequest(connPtr)->url != NULL) {
         NsContext context = {.messagePtr = connPtr->messagePtr};
 
         opPtr = NsUrlSpaceFindFor(connPtr->serverPtr, opId, &context, method,
-                                  connPtr->request.url, 0, RefOp, NULL);
+                                  NsConnRequest(connPtr)->url, 0, RefOp, NULL);
     }
     if (opPtr != NULL) {
         return RunOp(connPtr, opPtr);
@@ -212,8 +212,8 @@ NsOpRunProxy(NsConn *connPtr)
      * could be replaced.
      */
     Ns_MutexLock(&requestPtr->listLock);
-    proxyPtr = FindProxy(requestPtr, connPtr->request.method,
-                         connPtr->request.protocol);
+    proxyPtr = FindProxy(requestPtr, NsConnRequest(connPtr)->method,
+                         NsConnRequest(connPtr)->protocol);
     if (proxyPtr != NULL) {
         opPtr = atomic_load(&proxyPtr->opPtr);
         if (opPtr != NULL) {

@@ -33,8 +33,9 @@ NsRequestReady(NsMessage *messagePtr)
         return;
     }
     connPtr = NsConnCreate(messagePtr);
-    poolPtr = NsPoolMapFind(messagePtr->serverPtr, connPtr->request.method,
-                            connPtr->request.url, messagePtr);
+    poolPtr = NsPoolMapFind(messagePtr->serverPtr,
+                            NsConnRequest(connPtr)->method,
+                            NsConnRequest(connPtr)->url, messagePtr);
     result = NsPoolSubmit(poolPtr, &connPtr->work);
     if (result != NS_OK) {
         Reject(connPtr, result == NS_TIMEOUT);

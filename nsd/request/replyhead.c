@@ -141,7 +141,8 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
             Ns_Log(Warning,
                    "reply[%s]: field \"%s: %s\" has control characters: a name"
                    " with them is left out, in a value they become blanks",
-                   connPtr->request.url, fields[i].name, fields[i].value);
+                   NsConnRequest(connPtr)->url, fields[i].name,
+                   fields[i].value);
         }
     }
     *next++ = '\r';

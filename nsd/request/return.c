@@ -193,8 +193,8 @@ FindRanges(NsConn *connPtr, int status, const NsBody *bodyPtr, NsRange *ranges,
     const char *range = Ns_SetIGet(headers, "Range");
 
     if (range == NULL || status != 200 || connPtr->status != 200
-        || connPtr->request.method == NULL
-        || !STREQ(connPtr->request.method, "GET")
+        || NsConnRequest(connPtr)->method == NULL
+        || !STREQ(NsConnRequest(connPtr)->method, "GET")
         || (connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) != 0
         || !NsJudgeIfRange(Ns_SetIGet(headers, "If-Range"),
                            &bodyPtr->validators)) {

@@ -241,7 +241,8 @@ AskDriver(NsConn *connPtr)
 static int
 RunProxy(NsConn *connPtr)
 {
-    if (connPtr->request.protocol == NULL || connPtr->request.host == NULL) {
+    if (NsConnRequest(connPtr)->protocol == NULL
+        || NsConnRequest(connPtr)->host == NULL) {
         return 0;
     }
     return HandlerResult(NsOpRunProxy(connPtr));
@@ -282,7 +283,7 @@ RunFilters(NsConn *connPtr, int phase)
 {
     int result;
 
-    if (connPtr->request.method == NULL) {
+    if (NsConnRequest(connPtr)->method == NULL) {
         return NS_OK;
     }
     if (!NsFiltersExist(connPtr->serverPtr)) {
@@ -342,7 +343,7 @@ HandlerResult(int result)
 static void
 Trace(NsConn *connPtr)
 {
-    bool hasFilters = connPtr->request.method != NULL
+    bool hasFilters = NsConnRequest(connPtr)->method != NULL
         && NsFiltersExist(connPtr->serverPtr);
     int result = NS_OK;
 

@@ -191,7 +191,7 @@ NsConnOptionGetForm(NsInterp *interpPtr, Tcl_Encoding fallback)
     if (formPtr == NULL) {
         Ns_TclPrintfResult(interpPtr->interp,
                            "cannot decode '%s'; contains invalid UTF-8",
-                           connPtr->request.query);
+                           NsConnRequest(connPtr)->query);
         Tcl_SetErrorCode(interpPtr->interp, "NS_INVALID_UTF8", (char *) NULL);
     }
     return formPtr;

@@ -118,7 +118,7 @@ ReplyConn(NsInterp *interpPtr, int *resultPtr)
         Ns_Log(Warning,
                "reply[%s]: a second reply is ignored: the request has its"
                " reply already",
-               connPtr->request.url);
+               NsConnRequest(connPtr)->url);
         *resultPtr = NsTclReturnStatus(interpPtr->interp, NS_ERROR);
     }
     return NULL;

@@ -292,6 +292,56 @@ HeadsBecomeRequestsInTheArena(void **state)
     }
 }
 
+/*
+ * As later sources see the elements.
+ */
+static void
+AssertList(const char *line, Ns_RequestType type, const char *list)
+{
+    Ns_Request request;
+
+    assert_int_equal(Ns_ParseRequest(&request, line), NS_OK);
+    assert_string_equal(request.later_urlv, list);
+    assert_int_equal(request.urlv_len, strlen(list));
+    assert_int_equal(request.url_len, strlen(request.url));
+    assert_int_equal(request.requestType, type);
+    assert_int_equal(request.isProxyRequest, type == NS_REQUEST_TYPE_PROXY);
+    Ns_SetRequestUrl(&request, "/x/y");
+    assert_string_equal(request.later_urlv, "x y");
+    Ns_ResetRequest(&request);
+}
+
+static void
+ElementsAreAListAsWell(void **state)
+{
+    AssertList("GET /a/b%20c/%7b?x HTTP/1.0", NS_REQUEST_TYPE_PLAIN,
+               "a {b c} \\{");
+    AssertList("GET http://h/a HTTP/1.1", NS_REQUEST_TYPE_PROXY, "a");
+    AssertList("OPTIONS * HTTP/1.1", NS_REQUEST_TYPE_ASTERISK, "*");
+    AssertList("CONNECT h:80 HTTP/1.1", NS_REQUEST_TYPE_CONNECT, "80");
+}
+
+/*
+ * Requests of clients have it when a module wants it.
+ */
+static void
+ListsAreMadeWhenAModuleWantsThem(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        NsArena    arena;
+        Ns_Request request;
+        NsHttpHead head = {0};
+        char       line[] = "GET /a/b HTTP/1.1";
+
+        NsArenaInit(&arena, 256);
+        assert_true(NsHttpSplitLine(&head, line, strlen(line)));
+        NsRequestFromHead(&arena, &head, &request);
+        AssertOptional(request.later_urlv, i == 0 ? NULL : "a b");
+        NsArenaFree(&arena);
+        NsRequestMakeLists();
+    }
+}
+
 static void
 BadLineLeavesNothingBehind(void **state)
 {
@@ -333,6 +383,57 @@ SkipUrlCountsElements(void **state)
 /*
  * 4. URLs taken apart and resolved.
  */
+
+/*
+ * As later sources call it.
+ */
+static void
+UrlsAreTakenApartIntoAStructure(void **state)
+{
+    static const struct {
+        const char *url;
+        Ns_URL      parts;
+    } cases[] = {
+        {"https://u:p@h:80/a/b/c?q#f",
+         {"https", "u:p", "h", "80", "a/b", "c", "q", "f"}},
+        {"http://[::1]/c", {"http", NULL, "::1", NULL, "", "c", NULL, NULL}},
+        {"http://h?", {"http", NULL, "h", NULL, NULL, NULL, "", NULL}},
+        {"/a/b", {NULL, NULL, NULL, NULL, "a", "b", NULL, NULL}},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        char       *url = strdup(cases[i].url);
+        const char *error;
+        Ns_URL      parts;
+
+        assert_int_equal(Ns_ParseUrl_33(url, true, &parts, &error), NS_OK);
+        assert_null(error);
+        AssertOptional(parts.protocol, cases[i].parts.protocol);
+        AssertOptional(parts.userinfo, cases[i].parts.userinfo);
+        AssertOptional(parts.host, cases[i].parts.host);
+        AssertOptional(parts.port, cases[i].parts.port);
+        if (cases[i].parts.path != NULL) {
+            AssertOptional(parts.path, cases[i].parts.path);
+            AssertOptional(parts.tail, cases[i].parts.tail);
+        }
+        AssertOptional(parts.query, cases[i].parts.query);
+        AssertOptional(parts.fragment, cases[i].parts.fragment);
+        free(url);
+    }
+}
+
+static void
+BadUrlsAreExplained(void **state)
+{
+    char        url[] = "http://h:1:2/";
+    const char *error;
+    Ns_URL      parts;
+
+    assert_int_equal(Ns_ParseUrl_33(url, false, &parts, &error), NS_ERROR);
+    assert_non_null(error);
+    assert_null(parts.protocol);
+    assert_int_equal(Ns_ParseUrl_33(url, false, &parts, NULL), NS_ERROR);
+}
 
 static void
 UrlsAreTakenApart(void **state)
@@ -580,9 +681,13 @@ main(int argc, char *argv[])
         cmocka_unit_test(PathsAreNormalized),
         cmocka_unit_test(LinesBecomeRequestsOnTheHeap),
         cmocka_unit_test(HeadsBecomeRequestsInTheArena),
+        cmocka_unit_test(ElementsAreAListAsWell),
+        cmocka_unit_test(ListsAreMadeWhenAModuleWantsThem),
         cmocka_unit_test(BadLineLeavesNothingBehind),
         cmocka_unit_test(UrlMayBeReplacedByAPartOfItself),
         cmocka_unit_test(SkipUrlCountsElements),
+        cmocka_unit_test(UrlsAreTakenApartIntoAStructure),
+        cmocka_unit_test(BadUrlsAreExplained),
         cmocka_unit_test(UrlsAreTakenApart),
         cmocka_unit_test(MalformedHostsAreErrors),
         cmocka_unit_test(ReferencesAreResolved),

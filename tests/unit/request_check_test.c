@@ -36,7 +36,7 @@ MakeConn(void)
                     .keep = -1,
                     .responseLength = -1};
     conn.pub = (Ns_Conn){
-        .request = &conn.request,
+        .request = NsConnRequest(&conn),
         .headers = NsSetCreateInArena(&message.arena, NULL, 4),
         .outputheaders = NsSetCreateInArena(&message.arena, NULL, 4)};
 }

@@ -37,7 +37,7 @@ Setup(void **state)
     f.server.requestPtr = &f.requestServer;
     f.conn.serverPtr = &f.server;
     f.message.head.version = NS_HTTP_1_1;
-    f.conn.pub.request = &f.conn.request;
+    f.conn.pub.request = NsConnRequest(&f.conn);
     f.conn.pub.headers = NsSetCreateInArena(arenaPtr, NULL, 4);
     f.conn.pub.outputheaders = NsSetCreateInArena(arenaPtr, NULL, 4);
     f.conn.status = 200;

@@ -33,9 +33,21 @@ static const struct {
 /*
  * Kinds of debug messages, which scripts and modules write and turn on by name.
  */
-static const char *const debugKinds[] = {
-    "Debug(ns:driver)", "Debug(writer)",   "Debug(task)",   "Debug(request)",
-    "Debug(connchan)",  "Debug(urlspace)", "Debug(access)", "Debug(timeout)"};
+Ns_LogSeverity Ns_LogTaskDebug, Ns_LogRequestDebug, Ns_LogConnchanDebug;
+Ns_LogSeverity Ns_LogUrlspaceDebug, Ns_LogAccessDebug, Ns_LogTimeoutDebug;
+
+static const struct {
+    const char     *name;
+    Ns_LogSeverity *severityPtr; /* For modules, or NULL. */
+} debugKinds[] = {
+    {"Debug(ns:driver)", NULL},
+    {"Debug(writer)", NULL},
+    {"Debug(task)", &Ns_LogTaskDebug},
+    {"Debug(request)", &Ns_LogRequestDebug},
+    {"Debug(connchan)", &Ns_LogConnchanDebug},
+    {"Debug(urlspace)", &Ns_LogUrlspaceDebug},
+    {"Debug(access)", &Ns_LogAccessDebug},
+    {"Debug(timeout)", &Ns_LogTimeoutDebug}};
 
 static Ns_Mutex   lock; /* Guards growth of the table. */
 static Severity   severities[NS_LOG_MAX_SEVERITIES];
@@ -53,7 +65,11 @@ NsSeverityInit(void)
     }
     atomic_store_explicit(&nSeverities, NBUILTIN, memory_order_release);
     for (size_t i = 0; i < Ns_NrElements(debugKinds); i++) {
-        (void) NsSeverityCreate(debugKinds[i]);
+        int number = NsSeverityCreate(debugKinds[i].name);
+
+        if (debugKinds[i].severityPtr != NULL) {
+            *debugKinds[i].severityPtr = (Ns_LogSeverity) number;
+        }
     }
 }
 
