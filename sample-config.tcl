@@ -153,6 +153,7 @@ ns_section ns/fastpath
    ns_param cache                   true       ;# Keep small files in memory, for all servers.
   #ns_param cachemaxsize            10240000   ;# Size of that cache.
   #ns_param cachemaxentry           8192       ;# Largest file in it.
+  #ns_param watchfiles              true       ;# Let the kernel report changes of static files and pages (inotify), instead of looking at a file for each request.
   #ns_param mmap                    false      ;# Map other files instead of reading them.
 
 # Content types, besides those that are built in: extension and type.

@@ -26,9 +26,11 @@
 #define NS_ADP_TRACE     0x0200
 #define NS_ADP_TRIM      0x0400
 /* Not settable. */
-#define NS_ADP_TCL 0x1000 /* The source is a Tcl script. */
+#define NS_ADP_TCL  0x1000 /* The source is a Tcl script. */
+#define NS_ADP_PROC 0x2000 /* And that the body of a procedure. */
 
-#define NS_ADP_PARSE_FLAGS (NS_ADP_SAFE | NS_ADP_SINGLE | NS_ADP_TCL)
+#define NS_ADP_PARSE_FLAGS \
+    (NS_ADP_SAFE | NS_ADP_SINGLE | NS_ADP_TCL | NS_ADP_PROC)
 
 typedef struct NsAdpServer {
     NsServer   *serverPtr;   /* Constant, as all up to lock. */

@@ -10,5 +10,6 @@
 void NsAdpCmdInit(void);
 void NsAdpFrameCmdInit(void);
 void NsAdpRegisterCmdInit(void);
+void NsAdpTclPageCmdInit(void);
 
 #endif

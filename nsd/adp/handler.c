@@ -50,7 +50,7 @@ typedef struct Visit {
     const char    *file;   /* NULL: the one that the URL maps to. */
     const Ns_Time *ttlPtr; /* NULL: its output is not kept. */
     int            flags;
-    NsStamp        lookStamp; /* See NsConn. */
+    NsLook         look; /* See NsConn. */
 } Visit;
 
 const Ns_ObjvTable nsAdpFlagNames[] = {
@@ -126,14 +126,13 @@ static bool MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn);
 static bool IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr);
 static NsAdpHeld    *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
                               Tcl_Obj **fileObjPtr, int *resultPtr);
-static int           AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn);
 static NsAdpHeld    *HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr,
                               int parseFlags);
 static NsAdpHeld    *HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
                                    int parseFlags, Tcl_Obj **fileObjPtr,
                                    int *resultPtr);
 static Ns_ReturnCode FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr,
-                              Ns_DString *pathPtr, bool *isDefaultPtr);
+                              Ns_DString *pathPtr);
 static const char   *TypeOf(const char *file);
 
 void
@@ -280,7 +279,7 @@ RequestPage(void *arg, Ns_Conn *conn)
         .ttlPtr = pagePtr->ttl.sec > 0 || pagePtr->ttl.usec > 0 ? &pagePtr->ttl
                                                                 : NULL,
         .flags = pagePtr->flags,
-        .lookStamp = NsConnOf(conn)->lookStamp});
+        .look = NsConnOf(conn)->look});
 }
 
 int
@@ -416,21 +415,18 @@ HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
     bool isTcl = (visitPtr->flags & NS_ADP_TCL) != 0;
     int  parseFlags = (adpPtr->flags & (NS_ADP_SAFE | NS_ADP_SINGLE))
         | (isTcl ? NS_ADP_TCL : 0);
-    NsAdpHeld *heldPtr = NULL;
+    NsAdpHeld *heldPtr;
 
     if (adpPtr->adpServerPtr->startPage != NULL && !isTcl) {
         return HoldStartPage(adpPtr, visitPtr, parseFlags, fileObjPtr,
                              resultPtr);
     }
-    if (visitPtr->file == NULL) {
-        heldPtr = NsAdpRouteHold(adpPtr, visitPtr->conn->request->url,
-                                 parseFlags, visitPtr->lookStamp);
-    }
+    heldPtr = visitPtr->file == NULL
+        ? NsAdpRouteHold(adpPtr, visitPtr->conn->request->url, parseFlags,
+                         visitPtr->look)
+        : HoldFile(adpPtr, visitPtr, parseFlags);
     if (heldPtr == NULL) {
-        heldPtr = HoldFile(adpPtr, visitPtr, parseFlags);
-    }
-    if (heldPtr == NULL) {
-        *resultPtr = AnswerUnread(adpPtr, visitPtr->conn);
+        *resultPtr = NsAdpAnswerUnread(adpPtr, visitPtr->conn);
         return NULL;
     }
     *fileObjPtr = heldPtr->fileObj;
@@ -441,8 +437,8 @@ HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr, Tcl_Obj **fileObjPtr,
  * The page cannot be read; the interpreter says why.  What may be there must
  * not be called missing: that may be remembered.
  */
-static int
-AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
+int
+NsAdpAnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
 {
     static NsEpisode shortage;
     const char      *message = Tcl_GetStringResult(adpPtr->interpPtr->interp);
@@ -468,20 +464,14 @@ AnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn)
 static NsAdpHeld *
 HoldFile(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags)
 {
-    unsigned   generation = NsRequestGeneration();
     NsAdpHeld *heldPtr = NULL;
     Ns_DString path;
-    bool       isDefault;
 
     Ns_DStringInit(&path);
     Tcl_SetErrno(0);
-    if (FindFile(adpPtr, visitPtr, &path, &isDefault) == NS_OK) {
+    if (FindFile(adpPtr, visitPtr, &path) == NS_OK) {
         heldPtr = NsAdpHold(adpPtr, Ns_DStringValue(&path), parseFlags,
-                            visitPtr->lookStamp);
-    }
-    if (heldPtr != NULL && isDefault) {
-        NsAdpRoutePut(adpPtr, visitPtr->conn->request->url, parseFlags,
-                      generation, heldPtr);
+                            visitPtr->look);
     }
     Ns_DStringFree(&path);
     return heldPtr;
@@ -493,18 +483,17 @@ HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags,
 {
     NsAdpHeld  *heldPtr;
     Ns_DString  path;
-    bool        isDefault;
     struct stat st;
 
     Ns_DStringInit(&path);
-    if (FindFile(adpPtr, visitPtr, &path, &isDefault) != NS_OK
+    if (FindFile(adpPtr, visitPtr, &path) != NS_OK
         || stat(Ns_DStringValue(&path), &st) != 0 || !S_ISREG(st.st_mode)) {
         *resultPtr = Ns_ConnReturnNotFound(visitPtr->conn);
         Ns_DStringFree(&path);
         return NULL;
     }
     heldPtr = NsAdpHold(adpPtr, adpPtr->adpServerPtr->startPage, parseFlags,
-                        visitPtr->lookStamp);
+                        visitPtr->look);
     if (heldPtr == NULL) {
         Ns_Log(Error, "adp: start page: %s",
                Tcl_GetStringResult(adpPtr->interpPtr->interp));
@@ -518,24 +507,20 @@ HoldStartPage(NsAdpInterp *adpPtr, const Visit *visitPtr, int parseFlags,
 }
 
 /*
- * The requested file; *isDefaultPtr says whether its name depends on the URL
- * alone.
+ * The requested file.
  */
 static Ns_ReturnCode
-FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr, Ns_DString *pathPtr,
-         bool *isDefaultPtr)
+FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr, Ns_DString *pathPtr)
 {
-    NsServer *serverPtr = adpPtr->adpServerPtr->serverPtr;
+    const char *server = adpPtr->adpServerPtr->serverPtr->name;
 
-    *isDefaultPtr = false;
     if (visitPtr->file == NULL) {
-        return NsUrlToFile(pathPtr, serverPtr, visitPtr->conn->request->url,
-                           isDefaultPtr);
+        return Ns_UrlToFile(pathPtr, server, visitPtr->conn->request->url);
     }
     if (Ns_PathIsAbsolute(visitPtr->file)) {
         Ns_NormalizePath(pathPtr, visitPtr->file);
     } else {
-        Ns_PagePath(pathPtr, serverPtr->name, visitPtr->file, (char *) NULL);
+        Ns_PagePath(pathPtr, server, visitPtr->file, (char *) NULL);
     }
     return NS_OK;
 }

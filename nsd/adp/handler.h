@@ -29,4 +29,10 @@ void NsAdpRegisterPage(NsServer *serverPtr, NsConstraints *constraintsPtr,
                        const char *method, const char *url, const char *file,
                        const Ns_Time *ttlPtr, int pageFlags, int opFlags);
 
+/*
+ * Answer the request for a page that NsAdpRouteHold has not found; the result
+ * of the reply.
+ */
+int NsAdpAnswerUnread(const NsAdpInterp *adpPtr, Ns_Conn *conn);
+
 #endif

@@ -14,5 +14,6 @@ NsAdpInit(void)
     NsAdpCmdInit();
     NsAdpFrameCmdInit();
     NsAdpRegisterCmdInit();
+    NsAdpTclPageCmdInit();
     NsAdpHandlerInit();
 }

@@ -4,9 +4,10 @@
  *      Parsed pages.
  *
  *      A server keeps one parsed form per file and parse flags; it is replaced
- *      when the file changes, and freed when no interpreter holds it.  The file
- *      is looked at before each run, unless another thread has done so since
- *      the request came.  As long as a change of it might not show, it is read,
+ *      when the file changes, and freed when no interpreter holds it.  The
+ *      kernel reports changes of the file; where it cannot, the file is looked
+ *      at before each run, unless another thread has done so since the request
+ *      came.  As long as a change of it might not show, it is read,
  *      and the page kept if the text is the same.  Each interpreter keeps the
  *      pages that it used last, with its own script objects, since compiled
  *      scripts cannot leave their thread.
@@ -42,7 +43,9 @@ struct NsAdpPage {
                                  * page changes with it. */
     atomic_bool isReplaced;     /* Left the table; set under the lock. */
     atomic_bool isSettled;      /* The state reports later changes; the same,
-                                 * once. */
+                                 * once, with release. */
+    NsFileWatch *watchPtr;      /* Constant when it is settled; NULL: to be
+                                 * looked at. */
 
     int nRefs;      /* Guarded by the server's lock, like the rest:
                      * interpreters that hold it, and the table. */
@@ -56,7 +59,7 @@ static void       MakeKey(Ns_DString *dsPtr, const char *file, int flags);
 static NsAdpHeld *Find(NsAdpInterp *adpPtr, const char *key);
 static NsAdpHeld *HoldNew(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key);
-static bool       IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp);
+static bool       IsCurrent(NsAdpPage *pagePtr, NsLook look);
 static void       Use(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static NsAdpPage *GetPage(NsAdpInterp *adpPtr, const char *file, int flags,
                           const char *key, const struct stat *statPtr);
@@ -64,7 +67,7 @@ static NsAdpPage *RefSettledLocked(NsAdpServer *serverPtr, const char *key,
                                    const struct stat *statPtr);
 static NsAdpPage *RefSameLocked(NsAdpServer *serverPtr, const char *key,
                                 const struct stat *statPtr, const char *text,
-                                bool isSettled);
+                                bool isSettled, NsFileWatch *watchPtr);
 static NsAdpPage *FindLocked(NsAdpServer *serverPtr, const char *key);
 static void       ReplaceLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr);
 static NsAdpPage *CreatePage(NsAdpServer *serverPtr, const char *file,
@@ -82,14 +85,14 @@ static void       LinkNewest(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 static void       LimitHeld(NsAdpInterp *adpPtr);
 
 NsAdpHeld *
-NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsStamp lookStamp)
+NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags, NsLook look)
 {
     Ns_DString key;
     NsAdpHeld *heldPtr;
 
     MakeKey(&key, file, flags);
     heldPtr = Find(adpPtr, Ns_DStringValue(&key));
-    if (heldPtr == NULL || !NsAdpHoldAgain(adpPtr, heldPtr, lookStamp)) {
+    if (heldPtr == NULL || !NsAdpHoldAgain(adpPtr, heldPtr, look)) {
         heldPtr = HoldNew(adpPtr, file, flags, Ns_DStringValue(&key));
     }
     Ns_DStringFree(&key);
@@ -103,7 +106,8 @@ MakeKey(Ns_DString *dsPtr, const char *file, int flags)
 
     prefix[0] = (char) (prefix[0] + ((flags & NS_ADP_SAFE) ? 1 : 0)
                         + ((flags & NS_ADP_SINGLE) ? 2 : 0)
-                        + ((flags & NS_ADP_TCL) ? 4 : 0));
+                        + ((flags & NS_ADP_TCL) ? 4 : 0)
+                        + ((flags & NS_ADP_PROC) ? 8 : 0));
     Ns_DStringInit(dsPtr);
     Ns_DStringNAppend(dsPtr, prefix, KEY_PREFIX);
     Ns_DStringAppend(dsPtr, file);
@@ -148,9 +152,9 @@ HoldNew(NsAdpInterp *adpPtr, const char *file, int flags, const char *key)
  * The usual case, without a lock.
  */
 bool
-NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp)
+NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsLook look)
 {
-    if (!IsCurrent(heldPtr->pagePtr, lookStamp)) {
+    if (!IsCurrent(heldPtr->pagePtr, look)) {
         return false;
     }
     Use(adpPtr, heldPtr);
@@ -161,23 +165,26 @@ NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp)
  * Whether this is still the server's page, and the file's.
  */
 static bool
-IsCurrent(NsAdpPage *pagePtr, NsStamp lookStamp)
+IsCurrent(NsAdpPage *pagePtr, NsLook look)
 {
     NsStamp lastStamp;
 
     if (atomic_load_explicit(&pagePtr->isReplaced, memory_order_relaxed)
-        || !atomic_load_explicit(&pagePtr->isSettled, memory_order_relaxed)) {
+        || !atomic_load_explicit(&pagePtr->isSettled, memory_order_acquire)) {
         return false;
     }
+    if (pagePtr->watchPtr != NULL && NsFileWatchKnows(look)) {
+        return NsFileWatchIsSame(pagePtr->watchPtr);
+    }
     lastStamp = atomic_load_explicit(&pagePtr->lookStamp, memory_order_relaxed);
-    if (lookStamp != 0 && lookStamp <= lastStamp) {
+    if (look.stamp != 0 && look.stamp <= lastStamp) {
         return true;
     }
     if (!NsFileStateIsCurrent(&pagePtr->state, pagePtr->key + KEY_PREFIX)) {
         return false;
     }
-    if (lookStamp != 0) {
-        atomic_store_explicit(&pagePtr->lookStamp, lookStamp,
+    if (look.stamp != 0) {
+        atomic_store_explicit(&pagePtr->lookStamp, look.stamp,
                               memory_order_relaxed);
     }
     return true;
@@ -230,9 +237,12 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
 {
     NsAdpServer *serverPtr = adpPtr->adpServerPtr;
     NsAdpPage   *pagePtr;
+    NsFileWatch *watchPtr = NULL;
+    NsFileState  state;
     struct stat  st;
     Ns_Time      now;
     char        *text;
+    bool         isSettled;
 
     Ns_MutexLock(&serverPtr->lock);
     pagePtr = RefSettledLocked(serverPtr, key, statPtr);
@@ -249,16 +259,20 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
     if (text == NULL) {
         return NULL;
     }
+    isSettled = NsFileIsSettled(&st, &now);
+    if (isSettled) {
+        NsFileStateSet(&state, &st);
+        watchPtr = NsFileWatchCreate(file, &state);
+    }
     Ns_MutexLock(&serverPtr->lock);
-    pagePtr = RefSameLocked(serverPtr, key, &st, text,
-                            NsFileIsSettled(&st, &now));
+    pagePtr = RefSameLocked(serverPtr, key, &st, text, isSettled, watchPtr);
     Ns_MutexUnlock(&serverPtr->lock);
     if (pagePtr != NULL) {
         ns_free(text);
         return pagePtr;
     }
-    pagePtr = CreatePage(serverPtr, file, flags, key, &st, text,
-                         NsFileIsSettled(&st, &now));
+    pagePtr = CreatePage(serverPtr, file, flags, key, &st, text, isSettled);
+    pagePtr->watchPtr = watchPtr;
     Ns_MutexLock(&serverPtr->lock);
     ReplaceLocked(serverPtr, pagePtr);
     Ns_MutexUnlock(&serverPtr->lock);
@@ -266,8 +280,8 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
 }
 
 /*
- * The page in the table if it is settled and the one of the file, with a
- * reference.
+ * The page in the table if it is settled and the one of the file, and its
+ * watch, if it has one, is not over, with a reference.
  */
 static NsAdpPage *
 RefSettledLocked(NsAdpServer *serverPtr, const char *key,
@@ -278,7 +292,9 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
     NsAssertLocked(&serverPtr->lock);
 
     if (pagePtr == NULL || pagePtr->text != NULL
-        || !NsFileStateIs(&pagePtr->state, statPtr)) {
+        || !NsFileStateIs(&pagePtr->state, statPtr)
+        || (pagePtr->watchPtr != NULL
+            && !NsFileWatchIsSame(pagePtr->watchPtr))) {
         return NULL;
     }
     pagePtr->nRefs++;
@@ -287,11 +303,12 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
 
 /*
  * The same for a page that is not settled, but of the same text; isSettled
- * says whether it is from now on.
+ * says whether it is from now on, with that watch.
  */
 static NsAdpPage *
 RefSameLocked(NsAdpServer *serverPtr, const char *key,
-              const struct stat *statPtr, const char *text, bool isSettled)
+              const struct stat *statPtr, const char *text, bool isSettled,
+              NsFileWatch *watchPtr)
 {
     NsAdpPage *pagePtr = FindLocked(serverPtr, key);
 
@@ -305,7 +322,8 @@ RefSameLocked(NsAdpServer *serverPtr, const char *key,
     if (isSettled) {
         ns_free(pagePtr->text);
         pagePtr->text = NULL;
-        atomic_store_explicit(&pagePtr->isSettled, true, memory_order_relaxed);
+        pagePtr->watchPtr = watchPtr;
+        atomic_store_explicit(&pagePtr->isSettled, true, memory_order_release);
     }
     pagePtr->nRefs++;
     return pagePtr;
@@ -444,6 +462,7 @@ UnrefLocked(NsAdpServer *serverPtr, NsAdpPage *pagePtr)
     NsAssertLocked(&serverPtr->lock);
     NsAssert(pagePtr->nRefs > 0);
     if (--pagePtr->nRefs == 0) {
+        NsFileWatchFree(pagePtr->watchPtr);
         NsAdpCodeFree(&pagePtr->code);
         ns_free(pagePtr->text);
         ns_free(pagePtr->output);

@@ -9,7 +9,7 @@
 
 #include "adp/adp_int.h"
 #include "adp/parse.h"
-#include "base/clock.h"
+#include "base/filewatch.h"
 
 typedef struct NsAdpPage NsAdpPage;
 
@@ -28,16 +28,16 @@ typedef struct NsAdpHeld {
 
 /*
  * The page of a file, parsed with these flags.  NULL with an error in the
- * interpreter.  In use until NsAdpRelease.  The file is looked at, unless one
- * has done so after lookStamp (of the connection; 0: in any case).
+ * interpreter.  In use until NsAdpRelease.  The page is that of the file at the
+ * time of that look (of the connection), or now.
  */
 NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags,
-                     NsStamp lookStamp);
+                     NsLook look);
 
 /*
  * Use a page once more, and true, if it is still that of its file.
  */
-bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsStamp lookStamp);
+bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsLook look);
 
 void NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 

@@ -12,6 +12,7 @@
 #include "nsthread.h"
 #include "base/chars.h"
 #include "request/reqserver.h"
+#include "request/url2file.h"
 
 #define N_ROUTES 64
 
@@ -22,12 +23,25 @@ typedef struct NsAdpRoute {
     unsigned   generation;
 } NsAdpRoute;
 
+static NsAdpHeld  *FindHeld(NsAdpInterp *adpPtr, const char *url, int flags,
+                            NsLook look);
+static NsAdpHeld  *Load(NsAdpInterp *adpPtr, const char *url, int flags,
+                        NsLook look);
+static void        Put(NsAdpInterp *adpPtr, const char *url, int flags,
+                       unsigned generation, NsAdpHeld *heldPtr);
 static NsAdpRoute *RouteOf(NsAdpInterp *adpPtr, const char *url);
 static void        Clear(NsAdpRoute *routePtr);
 
 NsAdpHeld *
-NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
-               NsStamp lookStamp)
+NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags, NsLook look)
+{
+    NsAdpHeld *heldPtr = FindHeld(adpPtr, url, flags, look);
+
+    return heldPtr != NULL ? heldPtr : Load(adpPtr, url, flags, look);
+}
+
+static NsAdpHeld *
+FindHeld(NsAdpInterp *adpPtr, const char *url, int flags, NsLook look)
 {
     const NsAdpRoute *routePtr;
 
@@ -38,15 +52,39 @@ NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
     if (routePtr->heldPtr != NULL && routePtr->flags == flags
         && routePtr->generation == NsRequestGeneration()
         && STREQ(routePtr->url, url)
-        && NsAdpHoldAgain(adpPtr, routePtr->heldPtr, lookStamp)) {
+        && NsAdpHoldAgain(adpPtr, routePtr->heldPtr, look)) {
         return routePtr->heldPtr;
     }
     return NULL;
 }
 
-void
-NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
-              unsigned generation, NsAdpHeld *heldPtr)
+/*
+ * The way is remembered if no script takes part in it.
+ */
+static NsAdpHeld *
+Load(NsAdpInterp *adpPtr, const char *url, int flags, NsLook look)
+{
+    unsigned   generation = NsRequestGeneration();
+    NsAdpHeld *heldPtr = NULL;
+    Ns_DString path;
+    bool       isDefault;
+
+    Ns_DStringInit(&path);
+    Tcl_SetErrno(0);
+    if (NsUrlToFile(&path, adpPtr->adpServerPtr->serverPtr, url, &isDefault)
+        == NS_OK) {
+        heldPtr = NsAdpHold(adpPtr, Ns_DStringValue(&path), flags, look);
+    }
+    Ns_DStringFree(&path);
+    if (heldPtr != NULL && isDefault) {
+        Put(adpPtr, url, flags, generation, heldPtr);
+    }
+    return heldPtr;
+}
+
+static void
+Put(NsAdpInterp *adpPtr, const char *url, int flags, unsigned generation,
+    NsAdpHeld *heldPtr)
 {
     NsAdpRoute *routePtr;
 

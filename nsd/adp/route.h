@@ -10,18 +10,10 @@
 #include "adp/page.h"
 
 /*
- * The page that a URL led to with these flags, in use until NsAdpRelease; NULL
- * when it is not known, or no longer available.
+ * The page of a URL, parsed with these flags; see NsAdpHold.
  */
 NsAdpHeld *NsAdpRouteHold(NsAdpInterp *adpPtr, const char *url, int flags,
-                          NsStamp lookStamp);
-
-/*
- * Remember a page for a URL.  generation: NsRequestGeneration before it was
- * found.
- */
-void NsAdpRoutePut(NsAdpInterp *adpPtr, const char *url, int flags,
-                   unsigned generation, NsAdpHeld *heldPtr);
+                          NsLook look);
 
 /*
  * Forget a page that goes away.

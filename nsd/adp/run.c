@@ -60,7 +60,7 @@ NsAdpRun(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr)
         return RunHeld(adpPtr, sourcePtr, heldPtr);
     }
     heldPtr = NsAdpHold(adpPtr, sourcePtr->file, ParseFlags(adpPtr, sourcePtr),
-                        0);
+                        (NsLook){0});
     if (heldPtr == NULL) {
         return TCL_ERROR;
     }

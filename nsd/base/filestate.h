@@ -4,8 +4,8 @@
  *      The state of a file when it was read: with it all caches of files know
  *      whether they still have its content.
  *
- *      A look costs a stat().  To be told of changes by the kernel instead,
- *      this is the place.
+ *      A look costs a stat().  What the kernel watches (base/filewatch.h) costs
+ *      less.
  */
 
 #ifndef NSD_BASE_FILESTATE_H

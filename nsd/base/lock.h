@@ -91,10 +91,11 @@ typedef enum {
     NS_RANK_LOG_SEVERITIES = 750, /* Growth of the table of severities. */
 
     /* base */
-    NS_RANK_PROCINFO = 800, /* Descriptions of threads and callbacks. */
-    NS_RANK_CACHE = 810,    /* An Ns_Cache; locked by its user. */
-    NS_RANK_THREADS = 820,  /* List of threads. */
-    NS_RANK_LEAF = 900      /* Held for a few instructions. */
+    NS_RANK_PROCINFO = 800,   /* Descriptions of threads and callbacks. */
+    NS_RANK_CACHE = 810,      /* An Ns_Cache; locked by its user. */
+    NS_RANK_THREADS = 820,    /* List of threads. */
+    NS_RANK_FILE_WATCH = 830, /* Inodes that the kernel watches. */
+    NS_RANK_LEAF = 900        /* Held for a few instructions. */
 } NsLockRank;
 
 /*

@@ -80,7 +80,7 @@ struct NsSock {
     NsStamp      acceptStamp; /* 0 after the first request. */
     NsStamp      headStamp;   /* An unfinished head, or handshake,
                                * began; 0: there is none. */
-    NsStamp reportStamp;      /* The bytes were here by then; 0: not
+    NsLook report;            /* The bytes were here by then; 0: not
                                * known. */
     bool    isRegistered;     /* With the poller. */
     bool    isPartial;        /* Counted in the peer table. */
@@ -160,6 +160,8 @@ struct NsDriverThread {
     bool                isStarved;    /* Out of descriptors. */
     bool                hasStopped;   /* The listeners are closed. */
     bool                isDrained;    /* Has no more requests to hand over. */
+    bool                hearsOfFiles; /* See base/filewatch.h; constant. */
+    int                 mountsFd;     /* Tells that mounts changed. */
     int                 reserveFd;    /* To be given up for a 503. */
     NsStamp             starveStamp;  /* Of the last line about it. */
     NsStamp             fullStamp;    /* Likewise, `maxqueuesize` reached. */

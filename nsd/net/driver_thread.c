@@ -21,6 +21,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "base/assert.h"
+#include "base/filewatch.h"
 
 #include <sched.h>
 
@@ -29,7 +30,13 @@
  */
 #define STOP_LINGER_NS INT64_C(40000000)
 
+/*
+ * The poller's data of what tells of changed files.
+ */
+static const int fileReports, mountReports;
+
 static void Run(NsDriverThread *threadPtr);
+static void HearOfFiles(NsDriverThread *threadPtr);
 static void Leave(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp since);
 static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void HandleEvent(const NsPollEvent *eventPtr, void *arg);
@@ -69,6 +76,7 @@ Run(NsDriverThread *threadPtr)
                      threadPtr->drvPtr->params.nDriverThreads > 1
                          ? threadPtr->name
                          : threadPtr->drvPtr->pub.module);
+    HearOfFiles(threadPtr);
     NsAcceptStart(threadPtr);
     while (!HasEnded(threadPtr)) {
         if (threadPtr->mustYield) {
@@ -82,6 +90,31 @@ Run(NsDriverThread *threadPtr)
         }
     }
     Abandon(threadPtr);
+    if (threadPtr->mountsFd >= 0) {
+        close(threadPtr->mountsFd);
+    }
+}
+
+/*
+ * The order of arrival, on which requests rely, is epoll's.
+ */
+static void
+HearOfFiles(NsDriverThread *threadPtr)
+{
+    NsPoller *pollerPtr = threadPtr->loop.pollerPtr;
+
+    threadPtr->mountsFd = -1;
+    if (NsFileWatchFd() < 0 || !NsPollerIsAutomatic(pollerPtr)) {
+        return;
+    }
+    threadPtr->mountsFd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    threadPtr->hearsOfFiles = threadPtr->mountsFd >= 0
+        && NsPollerAdd(pollerPtr, threadPtr->mountsFd, NS_POLL_URGENT,
+                       (void *) &mountReports)
+            == NS_OK
+        && NsPollerAdd(pollerPtr, NsFileWatchFd(), NS_POLL_READ,
+                       (void *) &fileReports)
+            == NS_OK;
 }
 
 static void
@@ -123,6 +156,14 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
         NsAcceptBatch(threadPtr, NsListenerUnmark(eventPtr->data));
         return;
     }
+    if (eventPtr->data == &fileReports) {
+        NsFileWatchTake();
+        return;
+    }
+    if (eventPtr->data == &mountReports) {
+        NsFileWatchTakeAll();
+        return;
+    }
     sockPtr = eventPtr->data;
     state = atomic_load_explicit(&sockPtr->state, memory_order_acquire);
     if (state == NS_SOCK_BUSY) {
@@ -135,7 +176,9 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
     if ((eventPtr->what & NS_POLL_HANGUP) != 0u) {
         sockPtr->sawHangup = true;
     }
-    sockPtr->reportStamp = threadPtr->loop.stamp;
+    sockPtr->report = (NsLook){
+        .stamp = threadPtr->loop.stamp,
+        .isInformed = threadPtr->hearsOfFiles && NsFileWatchIsQuiet()};
     NsReadComeBack(threadPtr, sockPtr, false);
 }
 

@@ -178,7 +178,7 @@ Clear(NsMessage *messagePtr)
     messagePtr->isRaw = false;
     messagePtr->mustClose = false;
     messagePtr->acceptStamp = 0;
-    messagePtr->reportStamp = 0;
+    messagePtr->report = (NsLook){0};
     messagePtr->readerPtr = NULL;
     NsArenaReset(&messagePtr->arena);
 }

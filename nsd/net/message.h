@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/filewatch.h"
 #include "http/head.h"
 #include "process/server.h"
 
@@ -54,7 +55,7 @@ typedef struct NsMessage {
                           * body, or the client has said so. */
     NsStamp acceptStamp; /* First byte; or the accept, if that
                           * was there by then. */
-    NsStamp reportStamp; /* Its first bytes were here by then; 0:
+    NsLook report;       /* Its first bytes were here by then; 0:
                           * not known, or it came in pieces. */
     char           peer[NS_PEER_BYTES];
     unsigned short peerPort;

@@ -109,7 +109,8 @@ NsPollerWake(NsPoller *pollerPtr)
 }
 
 /*
- * Take the event of the own descriptor out of the list.  Being an edge, it need
+ * Take the event of the own descriptor out of the list, whose order of arrival
+ * matters to base/filewatch.h.  Being an edge, it need
  * not be read where the back end is automatic: every write is a new arrival.
  */
 static int
@@ -124,7 +125,8 @@ HideWakeUps(NsPoller *pollerPtr, NsPollEvent *events, int n)
                 (void) nRead;
                 NsPollerResume(pollerPtr, pollerPtr->wakeFd);
             }
-            events[i] = events[n - 1];
+            memmove(&events[i], &events[i + 1],
+                    (size_t) (n - 1 - i) * sizeof(events[0]));
             return n - 1;
         }
     }

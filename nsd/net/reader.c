@@ -361,7 +361,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     if (readerPtr->nReads > 1) {
         atomic_fetch_add_explicit(&threadPtr->nPartial, 1,
                                   memory_order_relaxed);
-        messagePtr->reportStamp = 0;
+        messagePtr->report = (NsLook){0};
     }
     messagePtr->sockPtr = sockPtr;
     messagePtr->peerPort = sockPtr->peerPort;
@@ -369,7 +369,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     ChooseServer(sockPtr, messagePtr);
     sockPtr->serverPtr = messagePtr->serverPtr;
     sockPtr->acceptStamp = 0;
-    sockPtr->reportStamp = 0;
+    sockPtr->report = (NsLook){0};
     sockPtr->messagePtr = NULL;
     if (readerPtr->restBytes > 0u) {
         KeepRest(sockPtr, readerPtr);
@@ -558,8 +558,8 @@ Begin(NsSock *sockPtr)
     messagePtr->acceptStamp = sockPtr->isRegistered || sockPtr->acceptStamp == 0
         ? readerPtr->windowStamp
         : sockPtr->acceptStamp;
-    messagePtr->reportStamp = sockPtr->reportStamp;
-    sockPtr->reportStamp = 0;
+    messagePtr->report = sockPtr->report;
+    sockPtr->report = (NsLook){0};
     return readerPtr;
 }
 

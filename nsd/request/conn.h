@@ -20,7 +20,7 @@
  *          driverPtr, settingsPtr         4        4      4
  *          bytesSent, status, keep,
  *          responseLength                10       12     10
- *          lookStamp                      1        1      2
+ *          look                           1        1      2
  *          interp                         6        2      6
  *          outputEncoding, compressLevel  3        0      3
  *          form-, gzip-, rarePtr          7        4      5
@@ -85,7 +85,7 @@ typedef struct NsConn {
     bool    isAnnounced;         /* The logs know of the reply. */
     int64_t responseLength;      /* Declared; -1 unknown. */
     int64_t bodyBytes;           /* Given to the socket, of the body. */
-    NsStamp lookStamp;           /* For the running handler: a look at
+    NsLook  look;                /* For the running handler: a look at
                                   * a file since then, by any thread, is
                                   * as good as its own; 0: none is. */
     size_t       nRead;          /* Body bytes taken by Ns_ConnRead. */

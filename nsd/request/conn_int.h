@@ -61,7 +61,7 @@ NsConnRare *NsConnGetRare(NsConn *connPtr);
 static inline void
 NsConnMayChangeFiles(NsConn *connPtr)
 {
-    connPtr->messagePtr->reportStamp = 0;
+    connPtr->messagePtr->report = (NsLook){0};
 }
 
 /*

@@ -85,7 +85,7 @@ static const struct {
     MEMBER(isBroken),
     MEMBER(responseLength),
     MEMBER(bodyBytes),
-    MEMBER(lookStamp),
+    MEMBER(look),
     MEMBER(nRead),
     MEMBER(outputEncoding),
     MEMBER(urlEncoding),

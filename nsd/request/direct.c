@@ -6,10 +6,10 @@
  *      Each driver thread keeps a small table from the path as sent to the file
  *      behind it, with the header fields ready made.  An entry is good for one
  *      generation of the request room: any change of handlers, filters and the
- *      like voids all.  The file's status is looked at when a request has come
- *      in, once for all requests that one wait reported: a changed file is
- *      noticed by each request that begins later.  A hit takes no lock and
- *      allocates nothing.
+ *      like voids all.  A changed file is noticed by each request that begins
+ *      later: the kernel reports the change, or the file is looked at when a
+ *      request has come in, once for all requests that one wait reported.  A
+ *      hit takes no lock and allocates nothing.
  *
  *      A second table has the paths that are for scripts in this generation.
  */
@@ -56,7 +56,7 @@ typedef struct Slot {
     unsigned  generation;
     uint32_t  hash;
     bool      isHead;
-    NsStamp   checkedStamp; /* The file was current at a later time. */
+    NsStamp   checkedStamp; /* A look at a later time found it current. */
     size_t    pathBytes;
     char     *path; /* As sent; then the decoded URL behind it. */
     char     *url;
@@ -353,8 +353,9 @@ FreeTable(void *arg)
 }
 
 /*
- * Whether the file is still what the slot says: one system call for a file in
- * memory, or none if one was made for another request since this one came in.
+ * Whether the file is still what the slot says: no system call for a file in
+ * memory, or kept open, that the kernel watches, or one for all requests that
+ * one wait reported.
  * Another file is opened now, so that what is checked is what is sent.
  */
 static bool
@@ -362,19 +363,21 @@ CheckFile(Direct *directPtr)
 {
     Slot       *slotPtr = directPtr->slotPtr;
     NsFile     *filePtr = slotPtr->filePtr;
-    NsStamp     reportStamp = directPtr->messagePtr->reportStamp;
+    NsLook      look = directPtr->messagePtr->report;
     struct stat status;
     bool        isGood;
 
-    if (filePtr->content == NULL) {
+    if (filePtr->content == NULL && filePtr->fd < 0) {
         directPtr->fd = open(filePtr->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         isGood = directPtr->fd >= 0 && fstat(directPtr->fd, &status) == 0
             && NsFileStateIs(&filePtr->state, &status);
-    } else if (reportStamp != 0 && reportStamp <= slotPtr->checkedStamp) {
+    } else if (filePtr->watchPtr != NULL && NsFileWatchKnows(look)) {
+        isGood = NsFileWatchIsSame(filePtr->watchPtr);
+    } else if (look.stamp != 0 && look.stamp <= slotPtr->checkedStamp) {
         isGood = true;
     } else {
         isGood = NsFileStateIsCurrent(&filePtr->state, filePtr->path);
-        slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, reportStamp);
+        slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, look.stamp);
     }
     if (!isGood) {
         ClearSlot(slotPtr);
@@ -439,7 +442,8 @@ Send(const Direct *directPtr)
 
     keep = !messagePtr->mustClose && !messagePtr->head.isChunked
         && NsReplyMayKeep(settingsPtr, &messagePtr->head, bodyBytes);
-    NsAssert(filePtr->content == NULL ? directPtr->fd >= 0 : directPtr->fd < 0);
+    NsAssert((filePtr->content == NULL && filePtr->fd < 0)
+             == (directPtr->fd >= 0));
     pieces[0].length = RenderHead(directPtr, head, status, keep);
     if (directPtr->isHead) {
         bodyBytes = 0;
@@ -450,6 +454,11 @@ Send(const Direct *directPtr)
         if (filePtr->content != NULL) {
             NsFileRef(filePtr);
             pieces[1].base = filePtr->content;
+            pieces[1].releaseProc = NsFileUnref;
+            pieces[1].arg = filePtr;
+        } else if (filePtr->fd >= 0) {
+            NsFileRef(filePtr);
+            pieces[1].fd = filePtr->fd;
             pieces[1].releaseProc = NsFileUnref;
             pieces[1].arg = filePtr;
         } else {

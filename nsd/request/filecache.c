@@ -20,6 +20,7 @@
 #include "process/parameters.h"
 
 #define N_BUCKETS 4096
+#define MAX_OPEN  64 /* Files kept open. */
 #define SECTION   "ns/fastpath"
 
 typedef struct Counts {
@@ -30,6 +31,7 @@ typedef struct Counts {
 
 typedef struct Cache {
     bool    isOn;          /* Constant after NsFileCacheConfigure. */
+    bool    isWatching;    /* Likewise. */
     int64_t maxBytes;      /* Likewise. */
     int64_t maxEntryBytes; /* Likewise. */
 
@@ -50,10 +52,15 @@ static const NsParameter rows[] = {
             NS_PARAM_NO_LIMIT, "Size of that cache."),
     NS_SIZE(Cache, maxEntryBytes, "cachemaxentry", "8192", 8, INT64_C(1) << 30,
             "Largest file in it."),
+    NS_BOOL(Cache, isWatching, "watchfiles", "true",
+            "Let the kernel report changes of static files and pages"
+            " (inotify), instead of looking at a file for each request."),
     NS_PARAM_END};
 
+static atomic_int           nOpen; /* Files kept open. */
 static atomic_uint_fast64_t nHits; /* Counted without the lock, relaxed. */
 
+static bool    HasReported(const NsFile *filePtr);
 static NsFile *FindLocked(const char *path, uint32_t hash);
 static void    CheckLocked(void);
 static void    InsertLocked(NsFile *filePtr);
@@ -62,6 +69,7 @@ static NsFile *PruneLocked(void);
 static char   *ReadFile(const char *path, const struct stat *statusPtr);
 static NsFile *CreateFileEntry(const char *path, const struct stat *statusPtr,
                                char *content);
+static int     KeepOpen(const NsFile *filePtr);
 static void    MakeFields(NsFile *filePtr);
 static void    AppendContents(Ns_DString *dsPtr);
 
@@ -82,6 +90,13 @@ NsFileCacheConfigure(void)
     isDone = true;
     NsParametersFill(rows, SECTION, &cache);
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
+    if (cache.isWatching && NsFileWatchInit() != NS_OK) {
+        Ns_Log(Notice,
+               "fastpath: the kernel cannot report changes of files: %s;"
+               " each request looks at its files: raise"
+               " fs.inotify.max_user_instances, or set watchfiles to false",
+               strerror(errno));
+    }
 }
 
 off_t
@@ -102,7 +117,9 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
     hash = NsHash(path);
     Ns_MutexLock(&cache.lock);
     filePtr = FindLocked(path, hash);
-    if (filePtr != NULL && !NsFileStateIs(&filePtr->state, statusPtr)) {
+    if (filePtr != NULL
+        && (!NsFileStateIs(&filePtr->state, statusPtr)
+            || HasReported(filePtr))) {
         RemoveLocked(filePtr);
         cache.counts.nFlushed++;
         droppedPtr = filePtr;
@@ -119,6 +136,15 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
         NsFileCountHit(filePtr);
     }
     return filePtr;
+}
+
+/*
+ * Its watch is over, so that it would have to be looked at from now on.
+ */
+static bool
+HasReported(const NsFile *filePtr)
+{
+    return filePtr->watchPtr != NULL && !NsFileWatchIsSame(filePtr->watchPtr);
 }
 
 /*
@@ -192,6 +218,11 @@ NsFileUnref(void *arg)
     NsAssert(filePtr->nRefs > 0);
     if (atomic_fetch_sub_explicit(&filePtr->nRefs, 1, memory_order_acq_rel)
         == 1) {
+        NsFileWatchFree(filePtr->watchPtr);
+        if (filePtr->fd >= 0) {
+            NsClose(filePtr->fd);
+            atomic_fetch_sub(&nOpen, 1);
+        }
         ns_free((char *) filePtr->content);
         ns_free((char *) filePtr->fields);
         ns_free((char *) filePtr->path);
@@ -399,8 +430,36 @@ CreateFileEntry(const char *path, const struct stat *statusPtr, char *content)
     NsFileStateSet(&filePtr->state, statusPtr);
     filePtr->type = Ns_GetMimeType(path);
     filePtr->content = content;
+    filePtr->watchPtr = NsFileWatchCreate(path, &filePtr->state);
+    filePtr->fd = content == NULL && filePtr->watchPtr != NULL
+        ? KeepOpen(filePtr)
+        : -1;
     MakeFields(filePtr);
     return filePtr;
+}
+
+/*
+ * The descriptor, or -1.
+ */
+static int
+KeepOpen(const NsFile *filePtr)
+{
+    struct stat status;
+    int         fd = -1;
+
+    if (atomic_fetch_add(&nOpen, 1) < MAX_OPEN) {
+        fd = open(filePtr->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0
+            && (fstat(fd, &status) != 0
+                || !NsFileStateIs(&filePtr->state, &status))) {
+            NsClose(fd);
+            fd = -1;
+        }
+    }
+    if (fd < 0) {
+        atomic_fetch_sub(&nOpen, 1);
+    }
+    return fd;
 }
 
 static void

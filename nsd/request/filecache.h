@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "nstypes.h"
-#include "base/filestate.h"
+#include "base/filewatch.h"
 #include "http/date.h"
 
 /*
@@ -33,15 +33,17 @@ typedef struct NsFile {
     atomic_bool    isRecent;  /* Used since the hand last passed; hint. */
     atomic_bool    isDropped; /* Left the cache. */
 
-    const char *path;
-    uint32_t    hash; /* Of the path. */
-    NsFileState state;
-    const char *type;    /* By extension; not freed. */
-    const char *content; /* NULL: described only. */
-    const char *fields;  /* Last-Modified ... Content-Length. */
-    size_t      fieldsBytes;
-    char        lastModified[NS_HTTP_DATE_LENGTH + 1];
-    char        tag[NS_FILE_TAG_BYTES];
+    const char  *path;
+    uint32_t     hash; /* Of the path. */
+    NsFileState  state;
+    const char  *type;     /* By extension; not freed. */
+    const char  *content;  /* NULL: described only. */
+    NsFileWatch *watchPtr; /* NULL: to be looked at. */
+    int          fd;       /* Kept open; -1: to be opened. */
+    const char  *fields;   /* Last-Modified ... Content-Length. */
+    size_t       fieldsBytes;
+    char         lastModified[NS_HTTP_DATE_LENGTH + 1];
+    char         tag[NS_FILE_TAG_BYTES];
 } NsFile;
 
 /*
@@ -71,7 +73,7 @@ NsFile *NsFileCacheLoad(const char *path, const struct stat *statusPtr,
 
 /*
  * A file outside the cache, which is settled, without its content; with a
- * reference.
+ * reference.  It stays open if the kernel watches it and not too many do.
  */
 NsFile *NsFileDescribe(const char *path, const struct stat *statusPtr);
 

@@ -300,7 +300,7 @@ RunOp(NsConn *connPtr, Op *opPtr)
 {
     int result;
 
-    connPtr->lookStamp = connPtr->messagePtr->reportStamp;
+    connPtr->look = connPtr->messagePtr->report;
     NsConnMayChangeFiles(connPtr);
     result = opPtr->proc(opPtr->arg, &connPtr->pub);
     UnrefOp(opPtr);

@@ -7,14 +7,13 @@
 
 #include "nsstring.h"
 #include "nsthread.h"
-#include "base/filestate.h"
 #include "base/tempfile.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc MkTempCmd, MkDTempCmd, OpenTmpFileCmd, TmpNamCmd,
-    TruncateCmd, FTruncateCmd, SymlinkCmd, FileStatCmd, FileStateCmd;
+    TruncateCmd, FTruncateCmd, SymlinkCmd, FileStatCmd;
 
 static void StartTemplate(Ns_DString *dsPtr, Tcl_Obj *templateObj);
 static int  BadTemplate(Tcl_Interp *interp, Tcl_Obj *templateObj,
@@ -37,7 +36,6 @@ static const NsTclCommand commands[] = {
     {"ns_ftruncate", FTruncateCmd, 1, 2, "fileId ?length?", NS_TCL_BASIC},
     {"ns_symlink", SymlinkCmd, 0, NS_TCL_ANY, NULL, NS_TCL_BASIC},
     {"ns_filestat", FileStatCmd, 1, 2, "file ?varname?", NS_TCL_BASIC},
-    {"_ns_filestate", FileStateCmd, 1, 1, "file", NS_TCL_BASIC},
     NS_TCL_END};
 
 NS_TCL_FAMILY(File, commands)
@@ -155,31 +153,6 @@ TmpNamCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "could not get temporary filename");
     }
     return NsTclReturnText(interp, &ds);
-}
-
-/*
- * _ns_filestate file: what the file is, to be compared with an earlier or later
- * answer, and whether a later change of it would show there.
- */
-static int
-FileStateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
-             Tcl_Obj *const *objv)
-{
-    struct stat status;
-    Ns_Time     now;
-
-    Ns_GetTime(&now);
-    if (stat(Tcl_GetString(objv[1]), &status) != 0) {
-        return NsTclFail(interp, "could not stat \"%s\": %s",
-                         Tcl_GetString(objv[1]), Tcl_PosixError(interp));
-    }
-    Ns_TclPrintfResult(interp, "{%ju %ju %jd %jd.%09ld %jd.%09ld} %d",
-                       (uintmax_t) status.st_dev, (uintmax_t) status.st_ino,
-                       (intmax_t) status.st_size,
-                       (intmax_t) status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-                       (intmax_t) status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-                       NsFileIsSettled(&status, &now));
-    return TCL_OK;
 }
 
 /*

@@ -1,0 +1,484 @@
+/*
+ * filewatch.c --
+ *
+ *      Files whose changes the kernel reports.
+ *
+ *      The kernel watches inodes: the file's, and those of the directories and
+ *      symbolic links on the way to it, since each of them could be replaced.
+ *      Directories are watched for their own fate, not for what happens in
+ *      them: something new can take a name only when the old is moved or
+ *      deleted.  An inode that has reported is watched no longer: what depends
+ *      on it is made anew.
+ */
+
+#include "base/filewatch.h"
+
+#include <limits.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+
+#include "nsstring.h"
+#include "nsthread.h"
+#include "base/assert.h"
+#include "base/lock.h"
+
+#define MAX_INODES 64 /* On the way to one file. */
+#define MAX_LINKS  16
+#define QUEUE_READ 4096
+
+#define FATE (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW)
+#define CONTENT (IN_MODIFY | IN_CLOSE_WRITE)
+
+/*
+ * An inode that the kernel watches.
+ */
+typedef struct Inode {
+    int         id;       /* The kernel's; constant. */
+    bool        hasReported; /* No longer watched, nor in the table. */
+    struct Use *firstPtr; /* The files that depend on it; at least one. */
+} Inode;
+
+typedef struct Use {
+    Inode       *inodePtr;
+    NsFileWatch *watchPtr;
+    struct Use  *nextPtr;
+    struct Use  *prevPtr;
+} Use;
+
+struct NsFileWatch {
+    atomic_bool hasChanged; /* Set under the lock, once; release. */
+    int         nUses;      /* Constant. */
+    Use         uses[];     /* Guarded by the lock. */
+};
+
+/*
+ * A name on its way to its file.
+ */
+typedef struct Walk {
+    char   path[PATH_MAX]; /* Absolute. */
+    size_t at;             /* The component that comes next. */
+    int    nLinks;
+    dev_t  device; /* Of the file system that was found fit last. */
+    int    nInodes;
+    Inode *inodes[MAX_INODES];
+} Walk;
+
+static int queueFd = -1; /* Constant after NsFileWatchInit. */
+
+static atomic_int nTaking; /* Threads between a report's leaving the queue and
+                            * its becoming known. */
+
+static Ns_Mutex      lock;   /* Guards the rest, NS_RANK_FILE_WATCH. */
+static Tcl_HashTable inodes; /* Kernel's id -> Inode. */
+
+static bool   Follow(Walk *walkPtr);
+static bool   WatchStep(Walk *walkPtr, const struct stat *statusPtr);
+static bool   FollowLink(Walk *walkPtr, size_t end);
+static bool   IsFit(Walk *walkPtr, const struct stat *statusPtr);
+static bool   IsOnWay(const Walk *walkPtr, const Inode *inodePtr);
+static Inode *GetInodeLocked(int id);
+static void   DropUnusedLocked(Inode *inodePtr);
+static void   RetireLocked(Inode *inodePtr);
+static NsFileWatch *BindLocked(const Walk *walkPtr);
+static void         NoteLocked(const struct inotify_event *eventPtr);
+static void         NoteAllLocked(void);
+static void         NoteInodeLocked(const Inode *inodePtr);
+
+Ns_ReturnCode
+NsFileWatchInit(void)
+{
+    NsAssert(queueFd < 0);
+    NsMutexSetup(&lock, NS_RANK_FILE_WATCH, "ns:filewatch", NULL);
+    Tcl_InitHashTable(&inodes, TCL_ONE_WORD_KEYS);
+    queueFd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    return queueFd >= 0 ? NS_OK : NS_ERROR;
+}
+
+int
+NsFileWatchFd(void)
+{
+    return queueFd;
+}
+
+/*
+ * The count goes up before anything leaves the queue, and down when it is
+ * known: a thread that finds the queue empty and the count 0 knows it all.
+ */
+void
+NsFileWatchTake(void)
+{
+    _Alignas(struct inotify_event) char events[QUEUE_READ];
+    ssize_t                             n;
+
+    atomic_fetch_add(&nTaking, 1);
+    Ns_MutexLock(&lock);
+    while ((n = read(queueFd, events, sizeof(events))) > 0) {
+        const struct inotify_event *eventPtr;
+
+        for (ssize_t at = 0; at < n;
+             at += (ssize_t) (sizeof(*eventPtr) + eventPtr->len)) {
+            eventPtr = (const void *) (events + at);
+            NoteLocked(eventPtr);
+        }
+    }
+    Ns_MutexUnlock(&lock);
+    atomic_fetch_sub(&nTaking, 1);
+}
+
+void
+NsFileWatchTakeAll(void)
+{
+    atomic_fetch_add(&nTaking, 1);
+    Ns_MutexLock(&lock);
+    NoteAllLocked();
+    Ns_MutexUnlock(&lock);
+    atomic_fetch_sub(&nTaking, 1);
+}
+
+bool
+NsFileWatchIsQuiet(void)
+{
+    return atomic_load(&nTaking) == 0;
+}
+
+bool
+NsFileWatchKnows(NsLook look)
+{
+    int nBytes;
+
+    if (look.stamp != 0 && look.isInformed) {
+        return true;
+    }
+    if (queueFd < 0 || ioctl(queueFd, FIONREAD, &nBytes) != 0) {
+        return false;
+    }
+    if (nBytes > 0) {
+        NsFileWatchTake();
+    }
+    return NsFileWatchIsQuiet();
+}
+
+bool
+NsFileWatchIsSame(const NsFileWatch *watchPtr)
+{
+    return watchPtr != NULL
+        && !atomic_load_explicit(&watchPtr->hasChanged, memory_order_acquire);
+}
+
+/*
+ * The state is compared when all is watched: a later change is reported.
+ */
+NsFileWatch *
+NsFileWatchCreate(const char *path, const NsFileState *statePtr)
+{
+    NsFileWatch *watchPtr = NULL;
+    Walk         walk;
+
+    if (queueFd < 0 || *path != '/' || strlen(path) >= sizeof(walk.path)) {
+        return NULL;
+    }
+    walk.at = 1;
+    walk.nLinks = 0;
+    walk.device = 0;
+    walk.nInodes = 0;
+    strcpy(walk.path, path);
+
+    Ns_MutexLock(&lock);
+    if (Follow(&walk) && NsFileStateIsCurrent(statePtr, path)) {
+        watchPtr = BindLocked(&walk);
+    }
+    for (int i = 0; i < walk.nInodes; i++) {
+        DropUnusedLocked(walk.inodes[i]);
+    }
+    Ns_MutexUnlock(&lock);
+    return watchPtr;
+}
+
+void
+NsFileWatchFree(NsFileWatch *watchPtr)
+{
+    if (watchPtr == NULL) {
+        return;
+    }
+    Ns_MutexLock(&lock);
+    for (int i = 0; i < watchPtr->nUses; i++) {
+        Use *usePtr = &watchPtr->uses[i];
+
+        NsAssert(usePtr->watchPtr == watchPtr);
+        if (usePtr->prevPtr != NULL) {
+            usePtr->prevPtr->nextPtr = usePtr->nextPtr;
+        } else {
+            usePtr->inodePtr->firstPtr = usePtr->nextPtr;
+        }
+        if (usePtr->nextPtr != NULL) {
+            usePtr->nextPtr->prevPtr = usePtr->prevPtr;
+        }
+        DropUnusedLocked(usePtr->inodePtr);
+    }
+    Ns_MutexUnlock(&lock);
+    ns_free(watchPtr);
+}
+
+/*
+ * Watch every inode on the way.
+ */
+static bool
+Follow(Walk *walkPtr)
+{
+    NsAssertLocked(&lock);
+    while (walkPtr->path[walkPtr->at] != '\0') {
+        size_t      end = walkPtr->at
+            + strcspn(walkPtr->path + walkPtr->at, "/");
+        char        stop = walkPtr->path[end];
+        struct stat status;
+        bool        isGood;
+
+        if (end == walkPtr->at) {
+            walkPtr->at++;
+            continue;
+        }
+        walkPtr->path[end] = '\0';
+        isGood = lstat(walkPtr->path, &status) == 0
+            && WatchStep(walkPtr, &status);
+        if (isGood && S_ISLNK(status.st_mode)) {
+            char rest[PATH_MAX];
+
+            walkPtr->path[end] = stop;
+            strcpy(rest, walkPtr->path + end);
+            walkPtr->path[end] = '\0';
+            isGood = FollowLink(walkPtr, end)
+                && strlen(walkPtr->path) + strlen(rest) < PATH_MAX;
+            if (isGood) {
+                strcat(walkPtr->path, rest);
+                walkPtr->at = 1;
+            }
+        } else {
+            walkPtr->path[end] = stop;
+            walkPtr->at = end;
+        }
+        if (!isGood) {
+            return false;
+        }
+    }
+    return walkPtr->nInodes > 0;
+}
+
+/*
+ * Watch the inode that path leads to.
+ */
+static bool
+WatchStep(Walk *walkPtr, const struct stat *statusPtr)
+{
+    uint32_t what = S_ISREG(statusPtr->st_mode) ? FATE | CONTENT : FATE;
+    Inode   *inodePtr;
+    int      id;
+
+    if (!IsFit(walkPtr, statusPtr)) {
+        return false;
+    }
+    id = inotify_add_watch(queueFd, walkPtr->path, what);
+    if (id < 0) {
+        return false;
+    }
+    inodePtr = GetInodeLocked(id);
+    if (IsOnWay(walkPtr, inodePtr)) {
+        return true;
+    }
+    if (walkPtr->nInodes == MAX_INODES) {
+        DropUnusedLocked(inodePtr);
+        return false;
+    }
+    walkPtr->inodes[walkPtr->nInodes++] = inodePtr;
+    return true;
+}
+
+/*
+ * Put the target in place of the link, whose name ends the path.
+ */
+static bool
+FollowLink(Walk *walkPtr, size_t end)
+{
+    char    target[PATH_MAX];
+    ssize_t n = readlink(walkPtr->path, target, sizeof(target) - 1u);
+    size_t  start;
+
+    if (n <= 0 || ++walkPtr->nLinks > MAX_LINKS) {
+        return false;
+    }
+    target[n] = '\0';
+    NsAssert(walkPtr->path[end] == '\0');
+    start = *target == '/'
+        ? 0u
+        : (size_t) (strrchr(walkPtr->path, '/') - walkPtr->path) + 1u;
+    if (start + (size_t) n >= sizeof(walkPtr->path)) {
+        return false;
+    }
+    strcpy(walkPtr->path + start, target);
+    return true;
+}
+
+/*
+ * Whether all changes in the file system are made by this kernel, which then
+ * reports them.
+ */
+static bool
+IsFit(Walk *walkPtr, const struct stat *statusPtr)
+{
+    static const unsigned long fit[] = {
+        0xEF53,     /* ext2 to ext4 */
+        0x58465342, /* xfs */
+        0x9123683E, /* btrfs */
+        0x01021994, /* tmpfs */
+        0x858458F6, /* ramfs */
+        0x2FC12FC1, /* zfs */
+        0xF2F52010, /* f2fs */
+        0x794C7630, /* overlayfs */
+        0x73717368, /* squashfs */
+        0xE0F5E1E2, /* erofs */
+        0xCA451A4E}; /* bcachefs */
+    struct statfs system;
+
+    if (statusPtr->st_dev == walkPtr->device) {
+        return true;
+    }
+    if (statfs(walkPtr->path, &system) != 0) {
+        return false;
+    }
+    for (int i = 0; i < Ns_NrElements(fit); i++) {
+        if ((unsigned long) system.f_type == fit[i]) {
+            walkPtr->device = statusPtr->st_dev;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+IsOnWay(const Walk *walkPtr, const Inode *inodePtr)
+{
+    for (int i = 0; i < walkPtr->nInodes; i++) {
+        if (walkPtr->inodes[i] == inodePtr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Inode *
+GetInodeLocked(int id)
+{
+    Tcl_HashEntry *entryPtr;
+    Inode         *inodePtr;
+    int            isNew;
+
+    NsAssertLocked(&lock);
+    entryPtr = Tcl_CreateHashEntry(&inodes, INT2PTR(id), &isNew);
+    if (isNew) {
+        inodePtr = ns_calloc(1u, sizeof(*inodePtr));
+        inodePtr->id = id;
+        Tcl_SetHashValue(entryPtr, inodePtr);
+    } else {
+        inodePtr = Tcl_GetHashValue(entryPtr);
+    }
+    return inodePtr;
+}
+
+static void
+DropUnusedLocked(Inode *inodePtr)
+{
+    NsAssertLocked(&lock);
+    if (inodePtr->firstPtr == NULL) {
+        if (!inodePtr->hasReported) {
+            RetireLocked(inodePtr);
+        }
+        ns_free(inodePtr);
+    }
+}
+
+/*
+ * End the watch, after which the kernel gives the inode another id.
+ */
+static void
+RetireLocked(Inode *inodePtr)
+{
+    NsAssertLocked(&lock);
+    NsAssert(!inodePtr->hasReported);
+    Tcl_DeleteHashEntry(Tcl_FindHashEntry(&inodes, INT2PTR(inodePtr->id)));
+    /* Fails if the inode is gone: the kernel ended the watch itself. */
+    (void) inotify_rm_watch(queueFd, inodePtr->id);
+    inodePtr->hasReported = true;
+}
+
+static NsFileWatch *
+BindLocked(const Walk *walkPtr)
+{
+    NsFileWatch *watchPtr = ns_calloc(1u, sizeof(*watchPtr)
+                                              + (size_t) walkPtr->nInodes
+                                                  * sizeof(Use));
+
+    NsAssertLocked(&lock);
+    watchPtr->nUses = walkPtr->nInodes;
+    for (int i = 0; i < walkPtr->nInodes; i++) {
+        Inode *inodePtr = walkPtr->inodes[i];
+        Use   *usePtr = &watchPtr->uses[i];
+
+        NsAssert(!inodePtr->hasReported);
+        *usePtr = (Use){.inodePtr = inodePtr,
+                        .watchPtr = watchPtr,
+                        .nextPtr = inodePtr->firstPtr};
+        if (usePtr->nextPtr != NULL) {
+            usePtr->nextPtr->prevPtr = usePtr;
+        }
+        inodePtr->firstPtr = usePtr;
+    }
+    return watchPtr;
+}
+
+/*
+ * A directory's report with a name is about a file in it.  An inode that is not
+ * in the table has reported before.
+ */
+static void
+NoteLocked(const struct inotify_event *eventPtr)
+{
+    Tcl_HashEntry *entryPtr;
+
+    NsAssertLocked(&lock);
+    if ((eventPtr->mask & IN_Q_OVERFLOW) != 0u) {
+        NoteAllLocked();
+        return;
+    }
+    entryPtr = Tcl_FindHashEntry(&inodes, INT2PTR(eventPtr->wd));
+    if (entryPtr != NULL && eventPtr->len == 0u) {
+        Inode *inodePtr = Tcl_GetHashValue(entryPtr);
+
+        NoteInodeLocked(inodePtr);
+        RetireLocked(inodePtr);
+    }
+}
+
+static void
+NoteAllLocked(void)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *entryPtr = Tcl_FirstHashEntry(&inodes, &search);
+
+    NsAssertLocked(&lock);
+    while (entryPtr != NULL) {
+        NoteInodeLocked(Tcl_GetHashValue(entryPtr));
+        entryPtr = Tcl_NextHashEntry(&search);
+    }
+}
+
+static void
+NoteInodeLocked(const Inode *inodePtr)
+{
+    NsAssertLocked(&lock);
+    for (const Use *usePtr = inodePtr->firstPtr; usePtr != NULL;
+         usePtr = usePtr->nextPtr) {
+        NsAssert(usePtr->inodePtr == inodePtr);
+        atomic_store_explicit(&usePtr->watchPtr->hasChanged, true,
+                              memory_order_release);
+    }
+}
