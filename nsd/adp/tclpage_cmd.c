@@ -63,8 +63,9 @@ SourceProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ResetResult(interp);
         return TCL_OK;
     }
-    return itPtr->serverPtr->tclPtr->errorPage == NULL ? TCL_ERROR
-                                                       : ShowError(itPtr);
+    return itPtr->serverPtr->tclPtr->errorPage == NULL
+        ? TCL_ERROR
+        : ShowError(itPtr);
 }
 
 static int
@@ -78,9 +79,10 @@ RunPage(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
     }
     result = Tcl_EvalObjEx(interp, heldPtr->scripts[0], 0);
     if (result == TCL_ERROR) {
-        Tcl_AppendObjToErrorInfo(
-            interp, Tcl_ObjPrintf("\n    (page \"%s\")",
-                                  Tcl_GetString(heldPtr->fileObj)));
+        Tcl_AppendObjToErrorInfo(interp,
+                                 Tcl_ObjPrintf("\n    (page \"%s\")",
+                                               Tcl_GetString(heldPtr
+                                                                 ->fileObj)));
     }
     return result;
 }

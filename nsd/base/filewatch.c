@@ -27,16 +27,16 @@
 #define MAX_LINKS  16
 #define QUEUE_READ 4096
 
-#define FATE (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW)
+#define FATE    (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW)
 #define CONTENT (IN_MODIFY | IN_CLOSE_WRITE)
 
 /*
  * An inode that the kernel watches.
  */
 typedef struct Inode {
-    int         id;       /* The kernel's; constant. */
+    int         id;          /* The kernel's; constant. */
     bool        hasReported; /* No longer watched, nor in the table. */
-    struct Use *firstPtr; /* The files that depend on it; at least one. */
+    struct Use *firstPtr;    /* The files that depend on it; at least one. */
 } Inode;
 
 typedef struct Use {
@@ -72,14 +72,14 @@ static atomic_int nTaking; /* Threads between a report's leaving the queue and
 static Ns_Mutex      lock;   /* Guards the rest, NS_RANK_FILE_WATCH. */
 static Tcl_HashTable inodes; /* Kernel's id -> Inode. */
 
-static bool   Follow(Walk *walkPtr);
-static bool   WatchStep(Walk *walkPtr, const struct stat *statusPtr);
-static bool   FollowLink(Walk *walkPtr, size_t end);
-static bool   IsFit(Walk *walkPtr, const struct stat *statusPtr);
-static bool   IsOnWay(const Walk *walkPtr, const Inode *inodePtr);
-static Inode *GetInodeLocked(int id);
-static void   DropUnusedLocked(Inode *inodePtr);
-static void   RetireLocked(Inode *inodePtr);
+static bool         Follow(Walk *walkPtr);
+static bool         WatchStep(Walk *walkPtr, const struct stat *statusPtr);
+static bool         FollowLink(Walk *walkPtr, size_t end);
+static bool         IsFit(Walk *walkPtr, const struct stat *statusPtr);
+static bool         IsOnWay(const Walk *walkPtr, const Inode *inodePtr);
+static Inode       *GetInodeLocked(int id);
+static void         DropUnusedLocked(Inode *inodePtr);
+static void         RetireLocked(Inode *inodePtr);
 static NsFileWatch *BindLocked(const Walk *walkPtr);
 static void         NoteLocked(const struct inotify_event *eventPtr);
 static void         NoteAllLocked(void);
@@ -228,9 +228,8 @@ Follow(Walk *walkPtr)
 {
     NsAssertLocked(&lock);
     while (walkPtr->path[walkPtr->at] != '\0') {
-        size_t      end = walkPtr->at
-            + strcspn(walkPtr->path + walkPtr->at, "/");
-        char        stop = walkPtr->path[end];
+        size_t end = walkPtr->at + strcspn(walkPtr->path + walkPtr->at, "/");
+        char   stop = walkPtr->path[end];
         struct stat status;
         bool        isGood;
 
@@ -326,16 +325,16 @@ static bool
 IsFit(Walk *walkPtr, const struct stat *statusPtr)
 {
     static const unsigned long fit[] = {
-        0xEF53,     /* ext2 to ext4 */
-        0x58465342, /* xfs */
-        0x9123683E, /* btrfs */
-        0x01021994, /* tmpfs */
-        0x858458F6, /* ramfs */
-        0x2FC12FC1, /* zfs */
-        0xF2F52010, /* f2fs */
-        0x794C7630, /* overlayfs */
-        0x73717368, /* squashfs */
-        0xE0F5E1E2, /* erofs */
+        0xEF53,      /* ext2 to ext4 */
+        0x58465342,  /* xfs */
+        0x9123683E,  /* btrfs */
+        0x01021994,  /* tmpfs */
+        0x858458F6,  /* ramfs */
+        0x2FC12FC1,  /* zfs */
+        0xF2F52010,  /* f2fs */
+        0x794C7630,  /* overlayfs */
+        0x73717368,  /* squashfs */
+        0xE0F5E1E2,  /* erofs */
         0xCA451A4E}; /* bcachefs */
     struct statfs system;
 
@@ -413,9 +412,9 @@ RetireLocked(Inode *inodePtr)
 static NsFileWatch *
 BindLocked(const Walk *walkPtr)
 {
-    NsFileWatch *watchPtr = ns_calloc(1u, sizeof(*watchPtr)
-                                              + (size_t) walkPtr->nInodes
-                                                  * sizeof(Use));
+    NsFileWatch *watchPtr =
+        ns_calloc(1u,
+                  sizeof(*watchPtr) + (size_t) walkPtr->nInodes * sizeof(Use));
 
     NsAssertLocked(&lock);
     watchPtr->nUses = walkPtr->nInodes;

@@ -8,7 +8,7 @@
  *      returns.  So whoever knows that the queue was empty after a change would
  *      have been made knows of it:
  *
- *      - A thread that waits for requests has the queue in its epoll set.  epoll
+ *      - A thread that waits for requests has the queue in its epoll set. epoll
  *        reports in order of arrival: a change comes before a request that was
  *        sent after it, or another thread takes the queue at that moment, and
  *        NsFileWatchIsQuiet says so.
@@ -30,7 +30,7 @@
  * What a request has to know of files: the changes made before it was sent.
  */
 typedef struct NsLook {
-    NsStamp stamp;    /* A look after it is good; 0: one now. */
+    NsStamp stamp;      /* A look after it is good; 0: one now. */
     bool    isInformed; /* The reports of those changes were taken; only if
                          * stamp is not 0. */
 } NsLook;
@@ -78,8 +78,7 @@ bool NsFileWatchKnows(NsLook look);
  * since others may change it behind its back (network file systems).  To be
  * freed by the caller, from whatever thread.
  */
-NsFileWatch *NsFileWatchCreate(const char      *path,
-                               const NsFileState *statePtr);
+NsFileWatch *NsFileWatchCreate(const char *path, const NsFileState *statePtr);
 void         NsFileWatchFree(NsFileWatch *watchPtr);
 
 /*

@@ -40,12 +40,12 @@ static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial,
     AdjustAcceptLog, AdjustPort;
 static const NsParameter *PortRows(const NsDriver *drvPtr);
 static Ns_Time            TimeOf(NsStamp span);
-static void  UseShared(void);
-static void  TakeParams(NsDriver *drvPtr);
-static int   WholeSeconds(NsStamp span);
-static void  TakeWriterParams(NsDriver *drvPtr);
-static bool  TakeAddresses(NsDriver *drvPtr);
-static bool  TakePorts(NsDriver *drvPtr);
+static void               UseShared(void);
+static void               TakeParams(NsDriver *drvPtr);
+static int                WholeSeconds(NsStamp span);
+static void               TakeWriterParams(NsDriver *drvPtr);
+static bool               TakeAddresses(NsDriver *drvPtr);
+static bool               TakePorts(NsDriver *drvPtr);
 static void  SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 
