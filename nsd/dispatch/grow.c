@@ -383,6 +383,10 @@ NsGrowTakeHopelessLocked(NsPool *poolPtr)
         return NULL;
     }
     nHeld = CountAway(&poolPtr->held, &listPtr);
+    for (NsWork *workPtr = listPtr; workPtr != NULL;
+         workPtr = workPtr->nextPtr) {
+        NsWorkCountHeld(workPtr, -1);
+    }
     nWaiting = CountAway(&poolPtr->waiting, &listPtr);
     NsAssert(nHeld == poolPtr->nHeld && nWaiting == poolPtr->nWaiting);
     poolPtr->nHeld = 0;

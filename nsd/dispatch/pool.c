@@ -211,6 +211,7 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
         OverrunLocked(poolPtr, subPtr);
         Append(&poolPtr->held, workPtr);
         poolPtr->nHeld++;
+        NsWorkCountHeld(workPtr, 1);
     } else if (subPtr->fate == FATE_REJECT) {
         OverrunLocked(poolPtr, subPtr);
         poolPtr->nDropped++;
@@ -398,6 +399,7 @@ FillPlacesLocked(NsPool *poolPtr)
         NsWork *workPtr = RemoveFirst(&poolPtr->held);
 
         poolPtr->nHeld--;
+        NsWorkCountHeld(workPtr, -1);
         workPtr->fromQueue = true;
         AcceptLocked(poolPtr, workPtr);
         Append(&poolPtr->waiting, workPtr);

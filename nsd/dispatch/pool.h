@@ -31,7 +31,9 @@ typedef struct NsWork {
     uint64_t       id;        /* Per server, from 0; set with poolPtr. */
     bool           fromQueue; /* Went through the wait queue. */
     bool           isCounted; /* Its spans are in the sums. */
-    atomic_int     nPins;     /* Threads that describe the work just now. */
+    atomic_int    *heldPtr;   /* Counts it while the full pool does not queue
+                               * it; NULL: nobody counts. */
+    atomic_int nPins;         /* Threads that describe the work just now. */
 
     /* Accept: the submitter.  Queue, dequeue: the pool.  Filter, end: the
      * thread that runs the work. */

@@ -169,4 +169,16 @@ struct NsPoolServer {
     _Atomic uint64_t nextId;
 };
 
+/*
+ * The full pool does not queue the work yet (1), or no longer leaves it (-1).
+ */
+static inline void
+NsWorkCountHeld(const NsWork *workPtr, int change)
+{
+    if (workPtr->heldPtr != NULL) {
+        atomic_fetch_add_explicit(workPtr->heldPtr, change,
+                                  memory_order_relaxed);
+    }
+}
+
 #endif

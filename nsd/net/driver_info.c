@@ -6,6 +6,7 @@
 
 #include "net/driver_info.h"
 #include "net/driver_int.h"
+#include "net/tlsclient.h"
 #include "net/hostmap.h"
 #include "net/writer_info.h"
 #include "nsset.h"
@@ -39,16 +40,22 @@ NsDriverInfo(Ns_DString *dsPtr, const char *server)
         AppendSpan(dsPtr, "sendwait", drvPtr->params.sendWait);
         AppendSpan(dsPtr, "recvwait", drvPtr->params.recvWait);
         AppendPair(dsPtr, "extraheaders", drvPtr->settings.extraHeaders);
+        AppendPair(dsPtr, "libraryversion",
+                   (drvPtr->procs.opts & NS_DRIVER_SSL) != 0
+                       ? NsTlsLibraryVersion()
+                       : "");
         Tcl_DStringEndSublist(dsPtr);
     }
 }
 
 void
-NsDriverNames(Ns_DString *dsPtr)
+NsDriverNames(Ns_DString *dsPtr, const char *server)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        Tcl_DStringAppendElement(dsPtr, drvPtr->pub.module);
+        if (MayShow(drvPtr, server)) {
+            Tcl_DStringAppendElement(dsPtr, drvPtr->pub.module);
+        }
     }
 }
 
@@ -70,12 +77,12 @@ NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr)
 }
 
 void
-NsDriverThreads(Ns_DString *dsPtr)
+NsDriverThreads(Ns_DString *dsPtr, const char *server)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0;
-             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+        for (int i = 0; MayShow(drvPtr, server) && drvPtr->threads != NULL
+             && i < drvPtr->params.nDriverThreads;
              i++) {
             Tcl_DStringAppendElement(dsPtr, drvPtr->threads[i]->name);
         }
@@ -83,12 +90,12 @@ NsDriverThreads(Ns_DString *dsPtr)
 }
 
 void
-NsDriverStats(Ns_DString *dsPtr)
+NsDriverStats(Ns_DString *dsPtr, const char *server)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0;
-             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+        for (int i = 0; MayShow(drvPtr, server) && drvPtr->threads != NULL
+             && i < drvPtr->params.nDriverThreads;
              i++) {
             AppendThreadStats(dsPtr, drvPtr->threads[i]);
         }
@@ -174,6 +181,8 @@ AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
                                                    memory_order_relaxed);
     int64_t         errors = atomic_load_explicit(&threadPtr->nErrors,
                                                   memory_order_relaxed);
+    int             reading = atomic_load_explicit(&threadPtr->nReading,
+                                                   memory_order_relaxed);
 
     for (int i = 0; threadPtr->index == 0 && drvPtr->spoolers != NULL
          && i < drvPtr->params.nSpoolers;
@@ -186,6 +195,8 @@ AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
                                         memory_order_relaxed);
         errors += atomic_load_explicit(&spoolerPtr->nErrors,
                                        memory_order_relaxed);
+        reading += atomic_load_explicit(&spoolerPtr->nReading,
+                                        memory_order_relaxed);
     }
     Tcl_DStringStartSublist(dsPtr);
     AppendPair(dsPtr, "thread", threadPtr->name);
@@ -196,6 +207,13 @@ AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
                                       memory_order_relaxed));
     AppendNumber(dsPtr, "partial", partial);
     AppendNumber(dsPtr, "errors", errors);
+    AppendNumber(dsPtr, "waiting",
+                 atomic_load_explicit(&threadPtr->nWaiting,
+                                      memory_order_relaxed));
+    AppendNumber(dsPtr, "reading", reading);
+    AppendNumber(dsPtr, "closing",
+                 atomic_load_explicit(&threadPtr->nClosing,
+                                      memory_order_relaxed));
     Tcl_DStringEndSublist(dsPtr);
 }
 

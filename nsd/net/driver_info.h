@@ -16,9 +16,9 @@
  * which a server answers at drivers that it shares, each once.
  */
 void NsDriverInfo(Ns_DString *dsPtr, const char *server);
-void NsDriverNames(Ns_DString *dsPtr);
-void NsDriverThreads(Ns_DString *dsPtr);
-void NsDriverStats(Ns_DString *dsPtr);
+void NsDriverNames(Ns_DString *dsPtr, const char *server);
+void NsDriverThreads(Ns_DString *dsPtr, const char *server);
+void NsDriverStats(Ns_DString *dsPtr, const char *server);
 void NsDriverHosts(Ns_DString *dsPtr, const NsServer *serverPtr);
 void NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong);
 

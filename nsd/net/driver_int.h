@@ -145,6 +145,11 @@ struct NsDriverThread {
     _Atomic int64_t nPartial;
     _Atomic int64_t nErrors;
 
+    /* As it is now.  Reading: written by the thread.  The others: by any. */
+    atomic_int nReading; /* Half-received requests. */
+    atomic_int nWaiting; /* Requests that a full pool has not queued. */
+    atomic_int nClosing; /* Our side of the connection is shut. */
+
     /* The thread itself. */
     NsStamp      acceptLogStamp; /* When many were logged. */
     NsWheelEntry retryEntry;     /* When to accept again. */

@@ -120,6 +120,9 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
     if (!sockPtr->isShut) {
         drvPtr->procs.closeProc(&sockPtr->pub);
+    } else {
+        atomic_fetch_sub_explicit(&sockPtr->homePtr->nClosing, 1,
+                                  memory_order_relaxed);
     }
     if (!closesItself && !sockPtr->isShared && sockPtr->pub.sock >= 0) {
         NsClose(sockPtr->pub.sock);

@@ -159,6 +159,12 @@ NsSockPublic(NsSock *sockPtr)
     return &sockPtr->pub;
 }
 
+atomic_int *
+NsSockWaitingCount(NsSock *sockPtr)
+{
+    return &sockPtr->homePtr->nWaiting;
+}
+
 Ns_Driver *
 NsSockDriver(const NsSock *sockPtr)
 {

@@ -21,6 +21,12 @@
 typedef struct NsSock NsSock;
 
 /*
+ * The number of requests of the socket's driver thread that a full pool has not
+ * queued yet; for who counts them.
+ */
+atomic_int *NsSockWaitingCount(NsSock *sockPtr);
+
+/*
  * One piece of output.
  *
  * With a releaseProc the piece is borrowed until the call of it, from any

@@ -73,6 +73,8 @@ NsSockBeginClose(NsSock *sockPtr)
     NsAssert(!sockPtr->isShut);
     drvPtr->procs.closeProc(&sockPtr->pub);
     sockPtr->isShut = true;
+    atomic_fetch_add_explicit(&sockPtr->homePtr->nClosing, 1,
+                              memory_order_relaxed);
     if (shutdown(sockPtr->pub.sock, SHUT_WR) != 0) {
         sockPtr->mode = NS_SOCK_DEAD;
         return;

@@ -101,6 +101,7 @@ NsSockCountPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
         return 0;
     }
     sockPtr->isPartial = true;
+    atomic_fetch_add_explicit(&threadPtr->nReading, 1, memory_order_relaxed);
     return NsPeerTableAdd(threadPtr->peersPtr, sockPtr->peer);
 }
 
@@ -109,6 +110,8 @@ NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     if (sockPtr->isPartial) {
         sockPtr->isPartial = false;
+        atomic_fetch_sub_explicit(&threadPtr->nReading, 1,
+                                  memory_order_relaxed);
         NsPeerTableRemove(threadPtr->peersPtr, sockPtr->peer);
     }
 }

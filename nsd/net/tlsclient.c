@@ -36,6 +36,12 @@ static unsigned        FlagOf(int error);
 static bool            PeerOf(NS_SOCKET sock, NsIpAddress *addressPtr);
 static NsTlsStatus     StatusOf(NsTlsClient *tlsPtr, int result);
 
+const char *
+NsTlsLibraryVersion(void)
+{
+    return OpenSSL_version(OPENSSL_VERSION);
+}
+
 NsTlsClient *
 NsTlsClientCreate(const NsTlsClientSpec *specPtr, Ns_DString *errorPtr)
 {

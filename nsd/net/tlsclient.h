@@ -21,6 +21,11 @@
 typedef struct NsTlsClient NsTlsClient;
 
 /*
+ * The library and its version, as text.
+ */
+const char *NsTlsLibraryVersion(void);
+
+/*
  * What can be wrong with a certificate that is accepted all the same.
  */
 #define NS_TLS_EXPIRED     0x1u

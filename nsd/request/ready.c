@@ -36,6 +36,7 @@ NsRequestReady(NsMessage *messagePtr)
     poolPtr = NsPoolMapFind(messagePtr->serverPtr,
                             NsConnRequest(connPtr)->method,
                             NsConnRequest(connPtr)->url, messagePtr);
+    connPtr->work.heldPtr = NsSockWaitingCount(connPtr->sockPtr);
     result = NsPoolSubmit(poolPtr, &connPtr->work);
     if (result != NS_OK) {
         Reject(connPtr, result == NS_TIMEOUT);

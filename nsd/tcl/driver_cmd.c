@@ -77,13 +77,13 @@ DriverCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         NsDriverInfo(&ds, server);
         break;
     case NAMES:
-        NsDriverNames(&ds);
+        NsDriverNames(&ds, server);
         break;
     case STATS:
-        NsDriverStats(&ds);
+        NsDriverStats(&ds, server);
         break;
     default:
-        NsDriverThreads(&ds);
+        NsDriverThreads(&ds, server);
         break;
     }
     return NsTclReturnText(interp, &ds);

@@ -22,6 +22,7 @@
 #include "request/reqtrace.h"
 #include "request/url2file.h"
 #include "request/vhost.h"
+#include "net/tlsclient.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/cryptokey.h"
@@ -182,7 +183,7 @@ SslDetails(Ns_DString *dsPtr)
         "HKDF", "PBKDF2", "SCRYPT", "ARGON2ID"};
 
     Ns_DStringPrintf(dsPtr, "enabled 1 runtimeVersion {%s} digests {",
-                     OpenSSL_version(OPENSSL_VERSION));
+                     NsTlsLibraryVersion());
     NsCryptoDigests(dsPtr, " ");
     Ns_DStringAppend(dsPtr, "} keytypes {");
     for (int i = 0; i < Ns_NrElements(keyTypes); i++) {

@@ -47,11 +47,13 @@ typedef struct Call {
 #define FLAG_CHECKFORPROXY 0x01u
 #define FLAG_EXACT         0x02u
 #define FLAG_NOINHERIT     0x04u
+#define FLAG_EFFECTIVE     0x08u
 
 static const struct {
     const char *name;
     unsigned    flag;
 } flagNames[] = {{"-checkforproxy", FLAG_CHECKFORPROXY},
+                 {"-effective", FLAG_EFFECTIVE},
                  {"-exact", FLAG_EXACT},
                  {"-noinherit", FLAG_NOINHERIT}};
 
@@ -60,7 +62,7 @@ typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
     ThreadsSubcmd, SettingSubcmd, KeepaliveSubcmd, DirectorySubcmd, TableSubcmd,
     PoolsSubcmd, MapSubcmd, MappedSubcmd, HostsSubcmd, RealmSubcmd,
-    PropertySubcmd, HistogramSubcmd, StackSubcmd;
+    CharsetSubcmd, VhostSubcmd, HistogramSubcmd, StackSubcmd;
 
 typedef struct Subcmd {
     const char *name;
@@ -82,7 +84,7 @@ static const Subcmd subcmds[] = {
     {"pools", PoolsSubcmd, false, 0, 0},
     {"queued", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
     {"requestprocs", TableSubcmd, false, 0, 0},
-    {"serverdir", DirectorySubcmd, true, 0, 0},
+    {"serverdir", DirectorySubcmd, true, 0, FLAG_EFFECTIVE},
     {"stats", StatsSubcmd, true, 0, 0},
     {"tcllib", DirectorySubcmd, true, 0, 0},
     {"threads", ThreadsSubcmd, true, 0, 0},
@@ -93,7 +95,7 @@ static const Subcmd subcmds[] = {
     /* Of later releases. */
     {"authprocs", TableSubcmd, true, 0, 0},
     {"buckets", HistogramSubcmd, true, 0, 0},
-    {"charset", PropertySubcmd, true, 0, 0},
+    {"charset", CharsetSubcmd, true, 1, 0},
     {"connectionratelimit", SettingSubcmd, true, 1, 0},
     {"highwatermark", SettingSubcmd, true, 1, 0},
     {"histogram", HistogramSubcmd, true, 0, 0},
@@ -107,7 +109,7 @@ static const Subcmd subcmds[] = {
     {"realm", RealmSubcmd, true, 1, 0},
     {"stack", StackSubcmd, true, 1, 0},
     {"unmap", MapSubcmd, true, 1, FLAG_NOINHERIT},
-    {"vhostenabled", PropertySubcmd, true, 0, 0},
+    {"vhostenabled", VhostSubcmd, true, 0, 0},
     {NULL, NULL, false, 0, 0}};
 
 static Tcl_ObjCmdProc ServerCmd;
@@ -118,6 +120,7 @@ static int  FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
 static void TakeFlags(Call *callPtr, unsigned known);
 static int  Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
+static const char *CharsetOf(Tcl_Encoding encoding);
 static void        LogDeprecated(const Call *callPtr, const char *alternative);
 
 static const NsTclCommand commands[] = {
@@ -406,7 +409,9 @@ DirectorySubcmd(Tcl_Interp *interp, const Call *callPtr)
     Ns_DString  ds;
 
     Ns_DStringInit(&ds);
-    if (STREQ(name, "serverdir")) {
+    if ((callPtr->flags & FLAG_EFFECTIVE) != 0) {
+        NsServerRoot(&ds, serverPtr, NULL);
+    } else if (STREQ(name, "serverdir")) {
         Ns_DStringAppend(&ds, serverPtr->requestPtr->serverDir);
     } else if (STREQ(name, "tcllib")) {
         Ns_DStringAppend(&ds, Ns_TclLibrary(serverPtr->name));
@@ -551,38 +556,66 @@ HostsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * realm ?new?
+ * realm ?new?: what it was before.
  */
 static int
 RealmSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     Ns_DString ds;
 
+    Ns_DStringInit(&ds);
+    NsAuthAppendRealm(&ds, callPtr->serverPtr);
     if (callPtr->nArgs == 1) {
         NsAuthSetRealm(callPtr->serverPtr, Tcl_GetString(callPtr->args[0]));
     }
-    Ns_DStringInit(&ds);
-    NsAuthAppendRealm(&ds, callPtr->serverPtr);
     return NsTclReturnText(interp, &ds);
 }
 
 /*
- * vhostenabled, charset
+ * charset ?output|url|formfallback?
  */
 static int
-PropertySubcmd(Tcl_Interp *interp, const Call *callPtr)
+CharsetSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     const struct NsRequestServer *requestPtr = callPtr->serverPtr->requestPtr;
+    const struct Row {
+        const char  *name;
+        Tcl_Encoding encoding;
+    } rows[] = {{"output", requestPtr->outputEncoding},
+                {"url", requestPtr->urlEncoding},
+                {"formfallback", requestPtr->formFallback},
+                {NULL, NULL},
+                {NULL, NULL}};
+    const struct Row *onlyPtr = NULL;
+    Tcl_Obj          *dictObj;
 
-    if (STREQ(Name(callPtr), "vhostenabled")) {
-        Tcl_SetObjResult(interp, Tcl_NewBooleanObj(requestPtr->isVhostEnabled));
-    } else {
-        Tcl_SetObjResult(
-            interp,
-            Tcl_NewStringObj(Tcl_GetEncodingName(requestPtr->outputEncoding),
-                             -1));
+    if (callPtr->nArgs == 1) {
+        onlyPtr = NsTclFindRow(interp, callPtr->args[0], rows, sizeof(rows[0]),
+                               "option", true);
+        return onlyPtr == NULL
+            ? TCL_ERROR
+            : NsTclReturnString(interp, CharsetOf(onlyPtr->encoding));
     }
-    return TCL_OK;
+    dictObj = Tcl_NewDictObj();
+    for (const struct Row *rowPtr = rows; rowPtr->name != NULL; rowPtr++) {
+        NsTclDictPut(dictObj, Tcl_NewStringObj(rowPtr->name, -1),
+                     Tcl_NewStringObj(CharsetOf(rowPtr->encoding), -1));
+    }
+    return NsTclReturn(interp, dictObj);
+}
+
+static const char *
+CharsetOf(Tcl_Encoding encoding)
+{
+    return encoding == NULL ? "" : Tcl_GetEncodingName(encoding);
+}
+
+static int
+VhostSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    return NsTclReturn(interp,
+                       Tcl_NewBooleanObj(callPtr->serverPtr->requestPtr
+                                             ->isVhostEnabled));
 }
 
 /*
