@@ -375,8 +375,6 @@ NS_EXTERN bool Ns_ConnIsClosed(const Ns_Conn *conn);
  * The server of a request; the one of that name, NULL if there is none; its
  * name.
  */
-typedef struct Ns_Server Ns_Server;
-
 NS_EXTERN Ns_Server  *Ns_ConnServPtr(const Ns_Conn *conn);
 NS_EXTERN Ns_Server  *Ns_GetServer(const char *server);
 NS_EXTERN const char *Ns_ServerName(const Ns_Server *server);

@@ -79,8 +79,17 @@ NS_EXTERN const char *Ns_PageRoot(const char *server);
 NS_EXTERN int Ns_SetServerRootProc(Ns_ServerRootProc *rootProc, void *arg);
 
 /*
+ * Make a directory, and those above it, where they are missing: mode 0755, less
+ * the umask.  NS_ERROR: errno says why it is not there.
+ */
+NS_EXTERN Ns_ReturnCode Ns_RequireDirectory(const char *path);
+
+/*
  * -------------------------------------------------------------- Descriptors
  */
+
+#define ns_mkstemp mkstemp
+#define ns_mkdtemp mkdtemp
 
 NS_EXTERN int Ns_CloseOnExec(int fd);
 NS_EXTERN int Ns_NoCloseOnExec(int fd);

@@ -43,7 +43,6 @@ Ns_HttpResponseMessageParse(char *message, size_t size, Ns_Set *fields,
  * 65535.  A name has letters, digits, `-`, `_` and single dots; if not strict,
  * anything but white space and what delimits the parts of a URL.
  */
-#define NS_HAVE_PARSEHOST2_CONST 1
 NS_EXTERN bool Ns_HttpParseHost2(char *text, bool isStrict,
                                  const char **hostPtr, const char **portPtr,
                                  char **endPtr);

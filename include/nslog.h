@@ -134,8 +134,6 @@ NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
  * nothing else is done; openProc is called also when rolling has failed.
  * NS_ERROR: one of the three failed.
  */
-typedef Ns_ReturnCode Ns_LogCallbackProc(void *arg);
-
 NS_EXTERN Ns_ReturnCode Ns_RollFileCondFmt(Ns_LogCallbackProc *openProc,
                                            Ns_LogCallbackProc *closeProc,
                                            void *arg, const char *file,

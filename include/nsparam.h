@@ -115,4 +115,51 @@ NS_EXTERN Ns_Set *Ns_ConfigCreateSection(const char *section);
  */
 NS_EXTERN Ns_Set **Ns_ConfigGetSections(void);
 
+/*
+ * The section, or NULL; isRead says whether that counts as a use of the
+ * section, which is otherwise reported as unused.
+ */
+NS_EXTERN Ns_Set *Ns_ConfigGetSection2(const char *section, bool isRead);
+
+/*
+ * As Ns_ConfigGetPath, but the section is created where it is missing (after
+ * the start: NULL).  *setPtrPtr (may be NULL): the section.
+ */
+NS_EXTERN const char *Ns_ConfigSectionPath(Ns_Set    **setPtrPtr,
+                                           const char *server,
+                                           const char *module, ...);
+
+/*
+ * Whether the configuration file has the parameter.
+ */
+NS_EXTERN bool Ns_ConfigParameterProvided(const char *section, const char *key);
+
+/*
+ * The number of the keyword in the table; a value that is none of them, in any
+ * case, is replaced by the default, with a Warning.
+ */
+NS_EXTERN int Ns_ConfigGetEnum(const char *section, const char *key,
+                               const Ns_ObjvTable *tablePtr, int defaultValue);
+
+/*
+ * A parameter whose value is a list of keys and values, as a set with a name
+ * (may be NULL); the caller's.  NULL: there is none, or, with an Error in the
+ * log, it is not such a list.
+ */
+NS_EXTERN Ns_Set *Ns_ConfigSet(const char *section, const char *key,
+                               const char *name);
+
+/*
+ * A file or directory: the value, or the default, below directory unless it is
+ * absolute, without `.` and `..` if isNormalized.  With isUpdated the section
+ * has the result from then on, until the start is over.  keyLength: bytes of
+ * the key, negative for all.  The result lives as long as the process: for the
+ * start.  NULL: neither value nor default.
+ */
+NS_EXTERN const char *Ns_ConfigFilename(const char *section, const char *key,
+                                        TCL_SIZE_T  keyLength,
+                                        const char *directory,
+                                        const char *defaultValue,
+                                        bool isNormalized, bool isUpdated);
+
 #endif

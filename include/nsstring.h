@@ -105,6 +105,15 @@ NS_EXTERN int Ns_StrToInt(const char *string, int *intPtr);
 NS_EXTERN int Ns_StrToWideInt(const char *string, Tcl_WideInt *widePtr);
 
 /*
+ * A size in bytes, as `10MB`, `1.5 GiB`, `4096`: units B, kB, KB, MB, GB, KiB,
+ * MiB, GiB, of 1024 with and without the i, in exactly this case.  NS_ERROR,
+ * and nothing stored: anything else, a negative size, or one of more than 63
+ * bits.
+ */
+NS_EXTERN Ns_ReturnCode Ns_StrToMemUnit(const char  *string,
+                                        Tcl_WideInt *bytesPtr);
+
+/*
  * b if one is a prefix of the other, ignoring case; else NULL.
  */
 NS_EXTERN const char *Ns_Match(const char *a, const char *b);
@@ -119,6 +128,13 @@ NS_EXTERN const char *Ns_NextWord(const char *line);
  */
 NS_EXTERN const char *Ns_StrNStr(const char *string, const char *pattern);
 NS_EXTERN const char *Ns_StrCaseFind(const char *string, const char *pattern);
+
+/*
+ * The name of a result: NS_OK and so on; of a result of Tcl: TCL_OK and so on;
+ * "unknown" for any other number.
+ */
+NS_EXTERN const char *Ns_ReturnCodeString(Ns_ReturnCode code);
+NS_EXTERN const char *Ns_TclReturnCodeString(int code);
 
 /*
  * --------------------------------------------------------- Hosts and URLs

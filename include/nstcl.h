@@ -172,6 +172,25 @@ NS_EXTERN Ns_ArgProc  Ns_TclCallbackArgProc;
  */
 
 /*
+ * Whether the interpreter owns a set: NS_TCL_SET_STATIC or NS_TCL_SET_DYNAMIC.
+ */
+typedef int Ns_TclSetType;
+
+/*
+ * A set from a list of keys and values; the caller's.  flags, of the later
+ * form: NS_SET_OPTION_NOCASE or 0.  NULL, with a message in interp (may be
+ * NULL): it is not a list, or a value is missing.
+ */
+#if NS_API_LEVEL >= 50000
+#define Ns_SetCreateFromDict Ns_SetCreateFromDict_50
+#else
+NS_EXTERN Ns_Set *Ns_SetCreateFromDict(Tcl_Interp *interp, const char *name,
+                                       Tcl_Obj *listObj);
+#endif
+NS_EXTERN Ns_Set *Ns_SetCreateFromDict_50(Tcl_Interp *interp, const char *name,
+                                          Tcl_Obj *listObj, unsigned int flags);
+
+/*
  * Give a set an id in the interpreter, appended as an element to the result.
  * With NS_TCL_SET_DYNAMIC the interpreter owns the set.
  */
@@ -220,6 +239,23 @@ NS_EXTERN int      Ns_TclGetTimeFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
                                         Ns_Time *timePtr);
 NS_EXTERN int      Ns_TclGetTimePtrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
                                            Ns_Time **timePtrPtr);
+
+/*
+ * The same from a string; a time that has to be within a range, the limits
+ * included (NULL: any), for the option or argument `name`.  TCL_OK, or
+ * TCL_ERROR with a message in interp (may be NULL).
+ */
+NS_EXTERN int Ns_GetTimeFromString(Tcl_Interp *interp, const char *string,
+                                   Ns_Time *timePtr);
+NS_EXTERN int Ns_CheckTimeRange(Tcl_Interp *interp, const char *name,
+                                const Ns_ObjvTimeRange *rangePtr,
+                                const Ns_Time          *timePtr);
+
+/*
+ * A size in bytes, as for Ns_StrToMemUnit.
+ */
+NS_EXTERN int Ns_TclGetMemUnitFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                                      Tcl_WideInt *bytesPtr);
 
 /*
  * An address with a type, which is compared by its own address, as an object
@@ -344,7 +380,16 @@ NS_EXTERN int Ns_ParseObjv(Ns_ObjvSpec *optSpecs, Ns_ObjvSpec *argSpecs,
                            Tcl_Obj *const *objv);
 
 /*
- * A number into *dest of that type.
+ * What arg may point to where a number is parsed: both limits are included.
+ */
+typedef struct Ns_ObjvValueRange {
+    Tcl_WideInt minValue;
+    Tcl_WideInt maxValue;
+} Ns_ObjvValueRange;
+
+/*
+ * A number into *dest of that type; integers within the Ns_ObjvValueRange in
+ * arg, unless that is NULL.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvInt;
 NS_EXTERN Ns_ObjvProc Ns_ObjvLong;
@@ -374,7 +419,16 @@ NS_EXTERN Ns_ObjvProc Ns_ObjvIndex;
 NS_EXTERN Ns_ObjvProc Ns_ObjvFlags;
 
 /*
- * A time into *(Ns_Time **) dest; a set into *(Ns_Set **) dest.  Borrowed.
+ * A size in bytes into *(Tcl_WideInt *) dest, as for Ns_StrToMemUnit, within
+ * the Ns_ObjvValueRange in arg, unless that is NULL; the server of that name
+ * into *(Ns_Server **) dest.
+ */
+NS_EXTERN Ns_ObjvProc Ns_ObjvMemUnit;
+NS_EXTERN Ns_ObjvProc Ns_ObjvServer;
+
+/*
+ * A time into *(Ns_Time **) dest, within the Ns_ObjvTimeRange in arg, unless
+ * that is NULL; a set into *(Ns_Set **) dest.  Borrowed.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvTime;
 NS_EXTERN Ns_ObjvProc Ns_ObjvSet;
@@ -388,6 +442,30 @@ NS_EXTERN Ns_ObjvProc Ns_ObjvArgs;
  * For the option `--`, which ends the options.
  */
 NS_EXTERN Ns_ObjvProc Ns_ObjvBreak;
+
+/*
+ * Append the words of a table as a usage message has them: `a|b|c`.  dsPtr's
+ * value.
+ */
+NS_EXTERN const char *Ns_ObjvTablePrint(Ns_DString         *dsPtr,
+                                        const Ns_ObjvTable *tablePtr);
+
+/*
+ * Call the procedure of the table, which ends with a NULL key, whose key is
+ * the first word behind the command, or behind its subcommand, with all words;
+ * its result.  TCL_ERROR, with a message: there is no such word.
+ */
+typedef struct Ns_SubCmdSpec {
+    const char     *key;
+    Tcl_ObjCmdProc *proc;
+} Ns_SubCmdSpec;
+
+NS_EXTERN int Ns_SubcmdObjv(const Ns_SubCmdSpec *tablePtr,
+                            ClientData clientData, Tcl_Interp *interp,
+                            TCL_SIZE_T objc, Tcl_Obj *const *objv);
+NS_EXTERN int Ns_SubsubcmdObjv(const Ns_SubCmdSpec *tablePtr,
+                               ClientData clientData, Tcl_Interp *interp,
+                               TCL_SIZE_T objc, Tcl_Obj *const *objv);
 
 /*
  * A simpler scanner of options, which may be abbreviated.  With max < 0 it

@@ -195,8 +195,10 @@ NS_EXTERN char *ns_strncopy(const char *string, ssize_t length);
  * As the functions they are named after, but the result is the thread's own,
  * valid until its next call.
  */
-NS_EXTERN struct tm     *ns_localtime(const time_t *timePtr);
-NS_EXTERN struct tm     *ns_gmtime(const time_t *timePtr);
+NS_EXTERN struct tm *ns_localtime(const time_t *timePtr);
+NS_EXTERN struct tm *ns_gmtime(const time_t *timePtr);
+#define ns_localtime_r localtime_r
+#define ns_gmtime_r    gmtime_r
 NS_EXTERN char          *ns_ctime(const time_t *timePtr);
 NS_EXTERN char          *ns_asctime(const struct tm *tmPtr);
 NS_EXTERN char          *ns_strtok(char *string, const char *separators);

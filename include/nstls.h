@@ -17,9 +17,6 @@
 
 #include "nstypes.h"
 
-typedef struct ssl_ctx_st NS_TLS_SSL_CTX;
-typedef struct ssl_st     NS_TLS_SSL;
-
 /*
  * A context for clients, TLS 1.2 and above: with a certificate of its own (a
  * file that has the key as well).  With verify, the server has to show one that

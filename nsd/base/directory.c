@@ -5,6 +5,7 @@
  */
 
 #include "base/directory.h"
+#include "nsfile.h"
 
 bool
 NsDirectorySync(const char *file)
@@ -26,4 +27,41 @@ NsDirectorySync(const char *file)
     close(fd);
     errno = reason;
     return isSynced;
+}
+
+/*
+ * Of several threads that make the same directory, one is first.
+ */
+Ns_ReturnCode
+Ns_RequireDirectory(const char *path)
+{
+    char        partial[PATH_MAX];
+    struct stat status;
+    size_t      length = strlen(path);
+
+    if (length == 0 || length >= sizeof(partial)) {
+        errno = length == 0 ? ENOENT : ENAMETOOLONG;
+        return NS_ERROR;
+    }
+    memcpy(partial, path, length + 1);
+    for (char *p = partial + 1; p <= partial + length; p++) {
+        if (*p == '/' || *p == '\0') {
+            char end = *p;
+
+            *p = '\0';
+            if (mkdir(partial, 0755) != 0 && errno != EEXIST
+                && stat(partial, &status) != 0) {
+                return NS_ERROR;
+            }
+            *p = end;
+        }
+    }
+    if (stat(path, &status) != 0) {
+        return NS_ERROR;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        return NS_ERROR;
+    }
+    return NS_OK;
 }

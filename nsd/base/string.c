@@ -136,3 +136,37 @@ ToWide(const char *string, intmax_t *valuePtr)
     }
     return *NsSkipSpace(end) == '\0';
 }
+
+/*
+ * Names of one number: the first counts.
+ */
+const char *
+Ns_ReturnCodeString(Ns_ReturnCode code)
+{
+    static const struct {
+        int         code;
+        const char *name;
+    } names[] = {{NS_OK, "NS_OK"},
+                 {NS_ERROR, "NS_ERROR"},
+                 {NS_TIMEOUT, "NS_TIMEOUT"},
+                 {NS_UNAUTHORIZED, "NS_UNAUTHORIZED"},
+                 {NS_FORBIDDEN, "NS_FORBIDDEN"},
+                 {NS_FILTER_BREAK, "NS_FILTER_BREAK"},
+                 {NS_FILTER_RETURN, "NS_FILTER_RETURN"}};
+
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        if (names[i].code == (int) code) {
+            return names[i].name;
+        }
+    }
+    return "unknown";
+}
+
+const char *
+Ns_TclReturnCodeString(int code)
+{
+    static const char *const names[] = {
+        "TCL_OK", "TCL_ERROR", "TCL_RETURN", "TCL_BREAK", "TCL_CONTINUE"};
+
+    return code >= TCL_OK && code <= TCL_CONTINUE ? names[code] : "unknown";
+}

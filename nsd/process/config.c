@@ -80,6 +80,8 @@ static void ReplaceParam(NsSection *sectionPtr, const char *key,
 static void KeepReplaced(const char *key, char *value);
 static int  FindField(const Ns_Set *setPtr, const char *key, bool exact);
 static NsSection *FindSection(const char *name);
+static void       AppendPath(Ns_DString *dsPtr, const char *server,
+                             const char *module, va_list *apPtr);
 static NsSection *FindNormalized(const char *name);
 static void       Mark(atomic_bool *markPtr);
 static bool       IsMarked(const atomic_bool *markPtr);
@@ -342,34 +344,14 @@ NsConfigReset(void)
 char *
 Ns_ConfigGetPath(const char *server, const char *module, ...)
 {
-    Ns_DString  ds;
-    NsSection  *sectionPtr;
-    const char *part;
-    va_list     ap;
-    bool        isLocked;
+    Ns_DString ds;
+    NsSection *sectionPtr;
+    va_list    ap;
+    bool       isLocked;
 
-    Tcl_DStringInit(&ds);
-    Tcl_DStringAppend(&ds, "ns", 2);
-    if (server != NULL) {
-        Tcl_DStringAppend(&ds, "/server/", -1);
-        Tcl_DStringAppend(&ds, server, -1);
-    }
-    if (module != NULL) {
-        Tcl_DStringAppend(&ds, "/module/", -1);
-        Tcl_DStringAppend(&ds, module, -1);
-    }
     va_start(ap, module);
-    while ((part = va_arg(ap, const char *)) != NULL) {
-        Tcl_DStringAppend(&ds, "/", 1);
-        while (*part == '/') {
-            part++;
-        }
-        Tcl_DStringAppend(&ds, part, -1);
-    }
+    AppendPath(&ds, server, module, &ap);
     va_end(ap);
-    for (char *p = ds.string; *p != '\0'; p++) {
-        *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
-    }
     isLocked = LockUnlessFrozen();
     sectionPtr = FindNormalized(ds.string);
     Unlock(isLocked);
@@ -377,8 +359,64 @@ Ns_ConfigGetPath(const char *server, const char *module, ...)
     return sectionPtr == NULL ? NULL : Ns_SetName(sectionPtr->setPtr);
 }
 
+const char *
+Ns_ConfigSectionPath(Ns_Set **setPtrPtr, const char *server, const char *module,
+                     ...)
+{
+    Ns_DString ds;
+    Ns_Set    *setPtr;
+    va_list    ap;
+
+    va_start(ap, module);
+    AppendPath(&ds, server, module, &ap);
+    va_end(ap);
+    setPtr = Ns_ConfigCreateSection(ds.string);
+    Tcl_DStringFree(&ds);
+    if (setPtrPtr != NULL) {
+        *setPtrPtr = setPtr;
+    }
+    return setPtr == NULL ? NULL : Ns_SetName(setPtr);
+}
+
+/*
+ * dsPtr is initialized.
+ */
+static void
+AppendPath(Ns_DString *dsPtr, const char *server, const char *module,
+           va_list *apPtr)
+{
+    const char *part;
+
+    Tcl_DStringInit(dsPtr);
+    Tcl_DStringAppend(dsPtr, "ns", 2);
+    if (server != NULL) {
+        Tcl_DStringAppend(dsPtr, "/server/", -1);
+        Tcl_DStringAppend(dsPtr, server, -1);
+    }
+    if (module != NULL) {
+        Tcl_DStringAppend(dsPtr, "/module/", -1);
+        Tcl_DStringAppend(dsPtr, module, -1);
+    }
+    while ((part = va_arg(*apPtr, const char *)) != NULL) {
+        Tcl_DStringAppend(dsPtr, "/", 1);
+        while (*part == '/') {
+            part++;
+        }
+        Tcl_DStringAppend(dsPtr, part, -1);
+    }
+    for (char *p = dsPtr->string; *p != '\0'; p++) {
+        *p = (*p == '\\') ? '/' : (char) tolower(UCHAR(*p));
+    }
+}
+
 Ns_Set *
 Ns_ConfigGetSection(const char *section)
+{
+    return Ns_ConfigGetSection2(section, true);
+}
+
+Ns_Set *
+Ns_ConfigGetSection2(const char *section, bool isRead)
 {
     NsSection *sectionPtr;
     bool       isLocked;
@@ -392,8 +430,25 @@ Ns_ConfigGetSection(const char *section)
     if (sectionPtr == NULL) {
         return NULL;
     }
-    Mark(&sectionPtr->isRead);
+    if (isRead) {
+        Mark(&sectionPtr->isRead);
+    }
     return sectionPtr->setPtr;
+}
+
+bool
+Ns_ConfigParameterProvided(const char *section, const char *key)
+{
+    bool             isLocked = LockUnlessFrozen();
+    const NsSection *sectionPtr = section == NULL ? NULL : FindSection(section);
+    int              i;
+    bool             isProvided;
+
+    i = sectionPtr == NULL ? -1 : FindField(sectionPtr->setPtr, key, false);
+    isProvided = i >= 0 && i < sectionPtr->nParams
+        && sectionPtr->params[i]->place.file != NULL;
+    Unlock(isLocked);
+    return isProvided;
 }
 
 Ns_Set *

@@ -6,7 +6,10 @@
 
 #include "process/config.h"
 
+#include "nsfile.h"
 #include "nslog.h"
+#include "nsset.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "process/units.h"
 
@@ -195,6 +198,93 @@ Ns_ConfigGetBool(const char *section, const char *key, int *valuePtr)
     }
     *valuePtr = isTrue ? NS_TRUE : NS_FALSE;
     return NS_TRUE;
+}
+
+int
+Ns_ConfigGetEnum(const char *section, const char *key,
+                 const Ns_ObjvTable *tablePtr, int defaultValue)
+{
+    const char *defaultKey = NULL, *value;
+
+    for (const Ns_ObjvTable *rowPtr = tablePtr; rowPtr->key != NULL; rowPtr++) {
+        if (rowPtr->value == defaultValue) {
+            defaultKey = rowPtr->key;
+            break;
+        }
+    }
+    value = NsConfigLookup(section, key, false, defaultKey);
+    if (value == NULL) {
+        return defaultValue;
+    }
+    for (; tablePtr->key != NULL; tablePtr++) {
+        if (STRIEQ(tablePtr->key, value)) {
+            return tablePtr->value;
+        }
+    }
+    Unreadable(section, key, value, "known keyword");
+    return defaultValue;
+}
+
+Ns_Set *
+Ns_ConfigSet(const char *section, const char *key, const char *name)
+{
+    const char  *value = Ns_ConfigGetValue(section, key);
+    Ns_Set      *setPtr = NULL;
+    const char **words;
+    int          nWords;
+
+    if (value == NULL) {
+        return NULL;
+    }
+    if (Tcl_SplitList(NULL, value, &nWords, &words) == TCL_OK) {
+        if (nWords % 2 == 0) {
+            setPtr = Ns_SetCreateSz(name, (size_t) nWords / 2);
+            for (int i = 0; i < nWords; i += 2) {
+                (void) Ns_SetPut(setPtr, words[i], words[i + 1]);
+            }
+        }
+        Tcl_Free((char *) words);
+    }
+    if (setPtr == NULL) {
+        Ns_Log(Error,
+               "config: %s:%s value=%s is not a list of keys and values; it is "
+               "ignored",
+               section, key, value);
+    }
+    return setPtr;
+}
+
+const char *
+Ns_ConfigFilename(const char *section, const char *key, TCL_SIZE_T keyLength,
+                  const char *directory, const char *defaultValue,
+                  bool isNormalized, bool isUpdated)
+{
+    Ns_DString  name, path, normal;
+    const char *value;
+
+    Ns_DStringInit(&name);
+    Ns_DStringInit(&path);
+    Ns_DStringInit(&normal);
+    Ns_DStringNAppend(&name, key, keyLength);
+    value = Ns_ConfigString(section, Ns_DStringValue(&name), defaultValue);
+    if (value != NULL) {
+        if (Ns_PathIsAbsolute(value)) {
+            Ns_DStringAppend(&path, value);
+        } else {
+            Ns_DStringAppend(&path, directory);
+            (void) Ns_MakePath(&path, value, (char *) NULL);
+        }
+        value = isNormalized ? Ns_NormalizePath(&normal, Ns_DStringValue(&path))
+                             : Ns_DStringValue(&path);
+        if (isUpdated) {
+            (void) NsConfigSet(section, Ns_DStringValue(&name), value);
+        }
+        value = ns_strdup(value);
+    }
+    Ns_DStringFree(&normal);
+    Ns_DStringFree(&path);
+    Ns_DStringFree(&name);
+    return value;
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "process/units.h"
 
 #include "base/chars.h"
+#include "nsstring.h"
 
 #include <math.h>
 
@@ -99,6 +100,26 @@ NsUnitsSize(const char *text, Tcl_WideInt *valuePtr)
     }
     *valuePtr = (Tcl_WideInt) value;
     return true;
+}
+
+Ns_ReturnCode
+Ns_StrToMemUnit(const char *string, Tcl_WideInt *bytesPtr)
+{
+    static const char *const names[] = {
+        "", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
+    const char *name = NsSkipSpace(string + strspn(string, "+-0123456789."));
+    Tcl_WideInt bytes;
+    int         i;
+
+    for (i = 0; i < Ns_NrElements(names) && !STREQ(name, names[i]); i++) {
+        continue;
+    }
+    if (i == Ns_NrElements(names) || !NsUnitsSize(string, &bytes)
+        || bytes < 0) {
+        return NS_ERROR;
+    }
+    *bytesPtr = bytes;
+    return NS_OK;
 }
 
 bool

@@ -85,6 +85,68 @@ Ns_TclGetTimePtrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
     return TCL_OK;
 }
 
+int
+Ns_GetTimeFromString(Tcl_Interp *interp, const char *string, Ns_Time *timePtr)
+{
+    Tcl_Obj *objPtr = Tcl_NewStringObj(string, -1);
+    int      result;
+
+    Tcl_IncrRefCount(objPtr);
+    result = Ns_TclGetTimeFromObj(interp, objPtr, timePtr);
+    Tcl_DecrRefCount(objPtr);
+    return result;
+}
+
+int
+Ns_CheckTimeRange(Tcl_Interp *interp, const char *name,
+                  const Ns_ObjvTimeRange *rangePtr, const Ns_Time *timePtr)
+{
+    Ns_DString ds;
+
+    if (rangePtr == NULL
+        || (Ns_DiffTime((Ns_Time *) timePtr, (Ns_Time *) &rangePtr->min, NULL)
+                >= 0
+            && Ns_DiffTime((Ns_Time *) timePtr, (Ns_Time *) &rangePtr->max,
+                           NULL)
+                <= 0)) {
+        return TCL_OK;
+    }
+    if (interp != NULL) {
+        Ns_DStringInit(&ds);
+        Ns_DStringAppend(&ds, "expected time value in range [");
+        Ns_DStringAppendTime(&ds, &rangePtr->min);
+        Ns_DStringAppend(&ds, ",");
+        Ns_DStringAppendTime(&ds, &rangePtr->max);
+        Ns_DStringVarAppend(&ds, "] for '", name, "', but got ", NULL);
+        Ns_DStringAppendTime(&ds, timePtr);
+        Tcl_DStringResult(interp, &ds);
+    }
+    return TCL_ERROR;
+}
+
+int
+Ns_TclGetMemUnitFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
+                        Tcl_WideInt *bytesPtr)
+{
+    const char *text = Tcl_GetString(objPtr), *unit;
+
+    if (Ns_StrToMemUnit(text, bytesPtr) == NS_OK) {
+        return TCL_OK;
+    }
+    unit = text + strspn(text, "+-0123456789.");
+    unit += strspn(unit, " \t\n");
+    if (*text == '-' && unit != text) {
+        Ns_TclPrintfResult(interp, "invalid memory size '%s': it is negative",
+                           text);
+    } else {
+        Ns_TclPrintfResult(interp,
+                           "invalid memory unit '%s'; valid units kB, MB, GB, "
+                           "KiB, MiB, and GiB",
+                           *unit == '\0' ? text : unit);
+    }
+    return TCL_ERROR;
+}
+
 /*
  * The microseconds are of the sign that makes them 0 to 999999.
  */

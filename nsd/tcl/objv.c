@@ -26,6 +26,11 @@ static void AppendOption(Ns_DString *dsPtr, const Ns_ObjvSpec *specPtr);
 static int  FindKey(const Ns_ObjvTable *tablePtr, Tcl_Interp *interp,
                     Tcl_Obj *objPtr, const char *label, bool anyCase,
                     int *valuePtr);
+static bool IsInRange(const Ns_ObjvSpec *specPtr, Tcl_Interp *interp,
+                      Tcl_WideInt value);
+static int  CallSubcmd(const Ns_SubCmdSpec *tablePtr, ClientData clientData,
+                       Tcl_Interp *interp, int i, int objc,
+                       Tcl_Obj *const *objv);
 static const char *Label(const Ns_ObjvSpec *specPtr);
 
 int
@@ -211,6 +216,9 @@ Ns_ObjvInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
         Tcl_SetErrorCode(interp, "ARITH", "IOVERFLOW", text, NULL);
         return TCL_ERROR;
     }
+    if (!IsInRange(specPtr, interp, wide)) {
+        return TCL_ERROR;
+    }
     --*objcPtr;
     return TCL_OK;
 }
@@ -251,7 +259,8 @@ Ns_ObjvLong(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
             Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-        || Tcl_GetLongFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        || Tcl_GetLongFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+        || !IsInRange(specPtr, interp, *(long *) specPtr->dest)) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -263,9 +272,64 @@ Ns_ObjvWideInt(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
                Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-        || Tcl_GetWideIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        || Tcl_GetWideIntFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+        || !IsInRange(specPtr, interp, *(Tcl_WideInt *) specPtr->dest)) {
         return TCL_ERROR;
     }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+/*
+ * A number has been stored by then; the caller fails all the same.
+ */
+static bool
+IsInRange(const Ns_ObjvSpec *specPtr, Tcl_Interp *interp, Tcl_WideInt value)
+{
+    const Ns_ObjvValueRange *rangePtr = specPtr->arg;
+
+    if (rangePtr == NULL
+        || (value >= rangePtr->minValue && value <= rangePtr->maxValue)) {
+        return true;
+    }
+    Ns_TclPrintfResult(interp,
+                       "expected integer in range [%" TCL_LL_MODIFIER
+                       "d,%" TCL_LL_MODIFIER "d] for '%s', but got "
+                       "%" TCL_LL_MODIFIER "d",
+                       rangePtr->minValue, rangePtr->maxValue, Label(specPtr),
+                       value);
+    return false;
+}
+
+int
+Ns_ObjvMemUnit(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+               Tcl_Obj *const *objv)
+{
+    if (*objcPtr < 1
+        || Ns_TclGetMemUnitFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+        || !IsInRange(specPtr, interp, *(Tcl_WideInt *) specPtr->dest)) {
+        return TCL_ERROR;
+    }
+    --*objcPtr;
+    return TCL_OK;
+}
+
+int
+Ns_ObjvServer(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
+              Tcl_Obj *const *objv)
+{
+    NsServer *serverPtr;
+
+    if (*objcPtr < 1) {
+        return TCL_ERROR;
+    }
+    serverPtr = NsServerFind(Tcl_GetString(objv[0]));
+    if (serverPtr == NULL) {
+        Ns_TclPrintfResult(interp, "no such server: %s",
+                           Tcl_GetString(objv[0]));
+        return TCL_ERROR;
+    }
+    *(NsServer **) specPtr->dest = serverPtr;
     --*objcPtr;
     return TCL_OK;
 }
@@ -398,7 +462,10 @@ Ns_ObjvTime(Ns_ObjvSpec *specPtr, Tcl_Interp *interp, int *objcPtr,
             Tcl_Obj *const *objv)
 {
     if (*objcPtr < 1
-        || Ns_TclGetTimePtrFromObj(interp, objv[0], specPtr->dest) != TCL_OK) {
+        || Ns_TclGetTimePtrFromObj(interp, objv[0], specPtr->dest) != TCL_OK
+        || Ns_CheckTimeRange(interp, Label(specPtr), specPtr->arg,
+                             *(Ns_Time **) specPtr->dest)
+            != TCL_OK) {
         return TCL_ERROR;
     }
     --*objcPtr;
@@ -533,4 +600,45 @@ Ns_OptionServer(Tcl_Interp *interp, Tcl_Obj *labelPtr, Tcl_Obj *objPtr,
     }
     *clientData = serverPtr;
     return TCL_OK;
+}
+
+const char *
+Ns_ObjvTablePrint(Ns_DString *dsPtr, const Ns_ObjvTable *tablePtr)
+{
+    for (const char *mark = ""; tablePtr->key != NULL; tablePtr++, mark = "|") {
+        Ns_DStringVarAppend(dsPtr, mark, tablePtr->key, NULL);
+    }
+    return Ns_DStringValue(dsPtr);
+}
+
+int
+Ns_SubcmdObjv(const Ns_SubCmdSpec *tablePtr, ClientData clientData,
+              Tcl_Interp *interp, TCL_SIZE_T objc, Tcl_Obj *const *objv)
+{
+    return CallSubcmd(tablePtr, clientData, interp, 1, objc, objv);
+}
+
+int
+Ns_SubsubcmdObjv(const Ns_SubCmdSpec *tablePtr, ClientData clientData,
+                 Tcl_Interp *interp, TCL_SIZE_T objc, Tcl_Obj *const *objv)
+{
+    return CallSubcmd(tablePtr, clientData, interp, 2, objc, objv);
+}
+
+static int
+CallSubcmd(const Ns_SubCmdSpec *tablePtr, ClientData clientData,
+           Tcl_Interp *interp, int i, int objc, Tcl_Obj *const *objv)
+{
+    int index;
+
+    if (objc <= i) {
+        Tcl_WrongNumArgs(interp, i, objv, "subcommand ?arg ...?");
+        return TCL_ERROR;
+    }
+    if (Tcl_GetIndexFromObjStruct(interp, objv[i], tablePtr, sizeof(*tablePtr),
+                                  "subcommand", TCL_EXACT, &index)
+        != TCL_OK) {
+        return TCL_ERROR;
+    }
+    return tablePtr[index].proc(clientData, interp, objc, objv);
 }

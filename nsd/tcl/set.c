@@ -266,3 +266,38 @@ CompareSerials(const void *left, const void *right)
 
     return (a->serial > b->serial) - (a->serial < b->serial);
 }
+
+Ns_Set *
+Ns_SetCreateFromDict(Tcl_Interp *interp, const char *name, Tcl_Obj *listObj)
+{
+    return Ns_SetCreateFromDict_50(interp, name, listObj, 0u);
+}
+
+Ns_Set *
+Ns_SetCreateFromDict_50(Tcl_Interp *interp, const char *name, Tcl_Obj *listObj,
+                        unsigned int flags)
+{
+    Tcl_Obj **objs;
+    Ns_Set   *setPtr;
+    int       n;
+
+    if (Tcl_ListObjGetElements(interp, listObj, &n, &objs) != TCL_OK) {
+        return NULL;
+    }
+    if (n % 2 != 0) {
+        Ns_TclPrintfResult(interp,
+                           "list '%s' has to consist of an even number "
+                           "of elements",
+                           Tcl_GetString(listObj));
+        return NULL;
+    }
+    setPtr = Ns_SetCreateSz(name, (size_t) n / 2);
+    if ((flags & NS_SET_OPTION_NOCASE) != 0u) {
+        Ns_SetIgnoreCase(setPtr);
+    }
+    for (int i = 0; i < n; i += 2) {
+        (void) Ns_SetPut(setPtr, Tcl_GetString(objs[i]),
+                         Tcl_GetString(objs[i + 1]));
+    }
+    return setPtr;
+}

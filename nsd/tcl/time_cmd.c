@@ -21,7 +21,6 @@ static Tcl_ObjCmdProc AdjustCmd, DiffCmd, FormatCmd, GetCmd, IncrCmd, MakeCmd,
 
 static int    SetTime(Tcl_Interp *interp, Ns_Time *timePtr);
 static size_t FormatTime(char *text, size_t room, Ns_Time time);
-static int    ReturnBytes(Tcl_Interp *interp, const char *size);
 static int    ReturnSeconds(Tcl_Interp *interp, const Ns_Time *timePtr);
 static int    OneTime(Tcl_Interp *interp, Tcl_Obj *obj, Ns_Time *timePtr);
 
@@ -319,45 +318,25 @@ static int
 BaseUnitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
-    char       *size = NULL;
+    Tcl_Obj    *sizeObj = NULL;
+    Tcl_WideInt bytes;
     Ns_Time    *timePtr = NULL;
-    Ns_ObjvSpec opts[] = {{"-size", Ns_ObjvString, &size, NULL},
+    Ns_ObjvSpec opts[] = {{"-size", Ns_ObjvObj, &sizeObj, NULL},
                           {"-time", Ns_ObjvTime, &timePtr, NULL},
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    if ((size == NULL) == (timePtr == NULL)) {
+    if ((sizeObj == NULL) == (timePtr == NULL)) {
         return NsTclFail(interp, "either -size or -time must be specified");
     }
-    return size != NULL ? ReturnBytes(interp, size)
-                        : ReturnSeconds(interp, timePtr);
-}
-
-static int
-ReturnBytes(Tcl_Interp *interp, const char *size)
-{
-    static const char *const units[] = {
-        "", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
-    const char *unit = NsSkipSpace(size + strspn(size, "+-0123456789."));
-    Tcl_WideInt bytes;
-    int         i;
-
-    for (i = 0; i < Ns_NrElements(units) && !STREQ(unit, units[i]); i++) {
-        continue;
+    if (sizeObj == NULL) {
+        return ReturnSeconds(interp, timePtr);
     }
-    if (i == Ns_NrElements(units) || !NsUnitsSize(size, &bytes)) {
-        return NsTclFail(interp,
-                         "invalid memory unit '%s'; valid units kB, MB, GB, "
-                         "KiB, MiB, and GiB",
-                         *unit == '\0' ? size : unit);
-    }
-    if (bytes < 0) {
-        return NsTclFail(interp, "invalid memory size '%s': it is negative",
-                         size);
-    }
-    return NsTclReturn(interp, Tcl_NewWideIntObj(bytes));
+    return Ns_TclGetMemUnitFromObj(interp, sizeObj, &bytes) == TCL_OK
+        ? NsTclReturn(interp, Tcl_NewWideIntObj(bytes))
+        : TCL_ERROR;
 }
 
 static int

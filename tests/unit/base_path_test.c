@@ -308,6 +308,46 @@ users_and_groups_are_found_by_name_and_number(void **state)
     assert_false(Ns_GetNameForGid(*state, 1999999999));
 }
 
+static void
+a_directory_is_made_with_those_above_it(void **state)
+{
+    char        place[] = "/tmp/nsd-path_XXXXXX";
+    Ns_DString *dsPtr = *state;
+    struct stat status;
+    char        file[PATH_MAX];
+
+    assert_non_null(ns_mkdtemp(place));
+    Ns_DStringPrintf(dsPtr, "%s/a//b/c/", place);
+    assert_int_equal(Ns_RequireDirectory(dsPtr->string), NS_OK);
+    assert_int_equal(stat(dsPtr->string, &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_int_equal(Ns_RequireDirectory(dsPtr->string), NS_OK);
+    assert_int_equal(Ns_RequireDirectory("/"), NS_OK);
+
+    snprintf(file, sizeof(file), "%s/file", place);
+    close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    assert_int_equal(Ns_RequireDirectory(file), NS_ERROR);
+    assert_int_equal(errno, ENOTDIR);
+    snprintf(file, sizeof(file), "%s/file/x", place);
+    assert_int_equal(Ns_RequireDirectory(file), NS_ERROR);
+    assert_int_equal(errno, ENOTDIR);
+    assert_int_equal(Ns_RequireDirectory(""), NS_ERROR);
+    assert_int_equal(errno, ENOENT);
+    memset(file, 'x', sizeof(file) - 1);
+    file[0] = '/';
+    file[sizeof(file) - 1] = '\0';
+    assert_int_equal(Ns_RequireDirectory(file), NS_ERROR);
+    assert_int_equal(errno, ENAMETOOLONG);
+
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"/a/b/c", "/a/b", "/a", "/file"};
+
+        snprintf(file, sizeof(file), "%s%s", place, names[i]);
+        assert_int_equal(remove(file), 0);
+    }
+    assert_int_equal(rmdir(place), 0);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, Setup, Teardown)
 
 int
@@ -319,6 +359,7 @@ main(void)
         TEST(normalizing_leaves_alone_what_the_string_held),
         TEST(elements_are_joined_by_single_slashes),
         TEST(hash_paths_are_cut_by_characters),
+        TEST(a_directory_is_made_with_those_above_it),
         TEST(close_on_exec_is_set_and_cleared),
         TEST(a_descriptor_moves_above_255_with_its_flag),
         TEST(a_temporary_file_comes_back_empty_and_has_no_name),

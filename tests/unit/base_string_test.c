@@ -448,6 +448,21 @@ what_cannot_be_shown_is_appended_as_hexadecimal_digits(void **state)
     assert_string_equal(Ns_DStringAppendPrintable(&ds, true, NULL, 0), "");
 }
 
+static void
+results_have_names(void **state)
+{
+    assert_string_equal(Ns_ReturnCodeString(NS_OK), "NS_OK");
+    assert_string_equal(Ns_ReturnCodeString(NS_ERROR), "NS_ERROR");
+    assert_string_equal(Ns_ReturnCodeString(NS_TIMEOUT), "NS_TIMEOUT");
+    assert_string_equal(Ns_ReturnCodeString(NS_FILTER_RETURN),
+                        "NS_FILTER_RETURN");
+    assert_string_equal(Ns_ReturnCodeString((Ns_ReturnCode) 99), "unknown");
+    assert_string_equal(Ns_TclReturnCodeString(TCL_OK), "TCL_OK");
+    assert_string_equal(Ns_TclReturnCodeString(TCL_CONTINUE), "TCL_CONTINUE");
+    assert_string_equal(Ns_TclReturnCodeString(5), "unknown");
+    assert_string_equal(Ns_TclReturnCodeString(-1), "unknown");
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, Setup, Teardown)
 
 int
@@ -457,6 +472,7 @@ main(int argc, char *argv[])
         TEST(printf_appends_output_of_any_length),
         TEST(varappend_appends_all_up_to_null),
         TEST(export_hands_the_content_over),
+        TEST(results_have_names),
         TEST(times_are_appended_without_zeros_at_the_end),
         TEST(a_string_becomes_an_object_and_is_empty),
         TEST(what_cannot_be_shown_is_appended_as_hexadecimal_digits),

@@ -479,6 +479,140 @@ TheFileSeesTheCommandLine(void **state)
     assert_string_equal(Ns_ConfigGetValue("a", "n"), "3 2 {x y}");
 }
 
+static void
+APathIsOfASectionThatIsMadeWhereItIsMissing(void **state)
+{
+    Ns_Set     *setPtr = NULL, *againPtr = NULL;
+    const char *path;
+
+    Read("ns_section ns/server/S/module/M\nns_param a b");
+    path = Ns_ConfigSectionPath(&setPtr, "s", "m", (char *) NULL);
+    assert_string_equal(Ns_SetGet(setPtr, "a"), "b");
+    assert_ptr_equal(path, Ns_SetName(setPtr));
+    assert_null(Ns_ConfigGetPath("s", "m", "Sub", (char *) NULL));
+    path = Ns_ConfigSectionPath(&setPtr, "s", "m", "Sub", (char *) NULL);
+    assert_string_equal(path, "ns/server/s/module/m/sub");
+    assert_non_null(Ns_ConfigGetPath("s", "m", "sub", (char *) NULL));
+    assert_non_null(Ns_ConfigSectionPath(NULL, NULL, NULL, "more",
+                                         (char *) NULL));
+    assert_non_null(Ns_ConfigGetSection("ns/more"));
+
+    NsConfigFreeze();
+    assert_string_equal(Ns_ConfigSectionPath(&againPtr, "s", "m", "sub",
+                                             (char *) NULL),
+                        path);
+    assert_ptr_equal(againPtr, setPtr);
+    assert_null(Ns_ConfigSectionPath(&againPtr, "x", NULL, (char *) NULL));
+    assert_null(againPtr);
+}
+
+static void
+ASectionCanBeLookedAtWithoutUse(void **state)
+{
+    Ns_Set *unreadPtr;
+
+    Read("ns_section one\nns_param a b");
+    assert_null(Ns_ConfigGetSection2("two", false));
+    assert_null(Ns_ConfigGetSection2(NULL, true));
+    assert_string_equal(Ns_SetGet(Ns_ConfigGetSection2("ONE", false), "a"),
+                        "b");
+    assert_ptr_equal(Ns_ConfigGetSection2("one", true),
+                     Ns_ConfigGetSection("one"));
+    unreadPtr = NsConfigDupSection("one", NS_CONFIG_UNREAD);
+    assert_int_equal(Ns_SetSize(unreadPtr), 1);
+    Ns_SetFree(unreadPtr);
+}
+
+static void
+WhatTheFileHasIsProvided(void **state)
+{
+    Read("ns_section one\nns_param Given {}");
+    assert_int_equal(Ns_ConfigInt("one", "other", 5), 5);
+    (void) NsConfigSet("one", "made", "1");
+    assert_true(Ns_ConfigParameterProvided("one", "given"));
+    assert_false(Ns_ConfigParameterProvided("one", "other"));
+    assert_false(Ns_ConfigParameterProvided("one", "made"));
+    assert_false(Ns_ConfigParameterProvided("two", "given"));
+    assert_false(Ns_ConfigParameterProvided(NULL, "given"));
+}
+
+static void
+AKeywordHasANumber(void **state)
+{
+    static const Ns_ObjvTable table[] = {{"none", 0}, {"full", 7}, {NULL, 0}};
+
+    Read("ns_section one\nns_param a FULL\nns_param b half");
+    assert_int_equal(Ns_ConfigGetEnum("one", "a", table, 0), 7);
+    assert_int_equal(Ns_ConfigGetEnum("one", "b", table, 7), 7);
+    assert_int_equal(Ns_ConfigGetEnum("one", "c", table, 7), 7);
+    assert_string_equal(Ns_ConfigGetValue("one", "c"), "full");
+    assert_int_equal(Ns_ConfigGetEnum("one", "d", table, 99), 99);
+    assert_int_equal(Ns_ConfigGetEnum("two", "a", table, 7), 7);
+}
+
+static void
+AListOfPairsIsASet(void **state)
+{
+    Ns_Set *setPtr;
+
+    Read("ns_section one\nns_param a {x 1 y {2 3}}\nns_param b {x 1 y}\n"
+         "ns_param c \"\\{\"\nns_param d {}");
+    setPtr = Ns_ConfigSet("one", "a", "name");
+    assert_string_equal(Ns_SetName(setPtr), "name");
+    assert_int_equal(Ns_SetSize(setPtr), 2);
+    assert_string_equal(Ns_SetGet(setPtr, "y"), "2 3");
+    Ns_SetFree(setPtr);
+    assert_null(Ns_ConfigSet("one", "b", NULL));
+    assert_null(Ns_ConfigSet("one", "c", NULL));
+    assert_null(Ns_ConfigSet("one", "none", NULL));
+    setPtr = Ns_ConfigSet("one", "d", NULL);
+    assert_int_equal(Ns_SetSize(setPtr), 0);
+    Ns_SetFree(setPtr);
+}
+
+static void
+AFileNameIsBelowItsDirectory(void **state)
+{
+    static const struct {
+        const char *key;
+        int         length;
+        const char *defaultValue;
+        bool        isNormalized;
+        const char *path; /* NULL: none. */
+    } cases[] = {
+        {"a", -1, NULL, true, "/dir/file"},
+        {"abc", 1, NULL, true, "/dir/file"},
+        {"b", -1, NULL, true, "/etc/x"},
+        {"c", -1, NULL, true, "/up"},
+        {"c", -1, NULL, false, "/dir/../up"},
+        {"d", -1, "logs", true, "/dir/logs"},
+        {"e", -1, NULL, true, NULL},
+    };
+
+    Read("ns_section one\nns_param a file\nns_param b /etc//x\n"
+         "ns_param c ../up");
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        const char *path = Ns_ConfigFilename("one", cases[i].key,
+                                             cases[i].length, "/dir",
+                                             cases[i].defaultValue,
+                                             cases[i].isNormalized, false);
+
+        if (cases[i].path == NULL) {
+            assert_null(path);
+        } else {
+            assert_string_equal(path, cases[i].path);
+        }
+        ns_free((char *) path);
+    }
+    ns_free((char *) Ns_ConfigFilename("one", "a", -1, "/dir", NULL, true,
+                                       true));
+    assert_string_equal(Ns_ConfigGetValue("one", "a"), "/dir/file");
+    NsConfigFreeze();
+    ns_free((char *) Ns_ConfigFilename("one", "c", -1, "/dir", NULL, true,
+                                       true));
+    assert_string_equal(Ns_ConfigGetValue("one", "c"), "../up");
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, SetUp)
 
 int
@@ -508,6 +642,12 @@ main(void)
         TEST(AModuleIsKnownByTheFileItIsLoadedFrom),
         TEST(LinesInsideABlockCountFromTheTopOfTheFile),
         TEST(AParameterNeedsASection),
+        TEST(APathIsOfASectionThatIsMadeWhereItIsMissing),
+        TEST(ASectionCanBeLookedAtWithoutUse),
+        TEST(WhatTheFileHasIsProvided),
+        TEST(AKeywordHasANumber),
+        TEST(AListOfPairsIsASet),
+        TEST(AFileNameIsBelowItsDirectory),
         TEST(TheFileSeesTheCommandLine)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "nsstring.h"
 #include "process/units.h"
 
 static void
@@ -150,6 +151,40 @@ ALongNameIsNearToNothing(void **state)
     assert_true(NsUnitsDistance(name, name) >= 64);
 }
 
+static void
+ASizeOfMemoryHasAUnitInItsOwnCaseAndIsNotNegative(void **state)
+{
+    static const struct {
+        const char *text;
+        Tcl_WideInt bytes; /* -1: refused. */
+    } cases[] = {
+        {"0", 0},
+        {"4096", 4096},
+        {"1kB", 1024},
+        {"1.5 MiB", 1572864},
+        {"10MB", 10485760},
+        {"2GiB", INT64_C(2147483648)},
+        {"9223372036854775807", INT64_MAX},
+        {"9223372036854775808", -1},
+        {"8589934592GB", -1},
+        {"-1", -1},
+        {"-1kB", -1},
+        {"1mb", -1},
+        {"1TB", -1},
+        {"1kBx", -1},
+        {"kB", -1},
+        {"", -1},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Tcl_WideInt bytes = -1;
+
+        assert_int_equal(Ns_StrToMemUnit(cases[i].text, &bytes),
+                         cases[i].bytes < 0 ? NS_ERROR : NS_OK);
+        assert_int_equal(bytes, cases[i].bytes);
+    }
+}
+
 int
 main(void)
 {
@@ -159,6 +194,7 @@ main(void)
         cmocka_unit_test(WhatIsNoNumberLeavesTheValueAlone),
         cmocka_unit_test(UnitsOfSizeArePowersOf1024WithAndWithoutTheI),
         cmocka_unit_test(ASizeIsNoTime),
+        cmocka_unit_test(ASizeOfMemoryHasAUnitInItsOwnCaseAndIsNotNegative),
         cmocka_unit_test(ATimeIsExactToTheMicrosecond),
         cmocka_unit_test(AnExchangeOfNeighboursCountsOnce),
         cmocka_unit_test(ALongNameIsNearToNothing)};

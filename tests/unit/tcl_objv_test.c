@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "nsprocess.h"
+#include "nsset.h"
+#include "nsstring.h"
 #include "nstcl.h"
 #include "tcl/objv.h"
 #include "tcl/result.h"
@@ -301,18 +303,213 @@ Addresses(void **state)
     Tcl_DecrRefCount(objPtr);
 }
 
+static void
+TimesFromStrings(void **state)
+{
+    Ns_ObjvTimeRange range = {{1, 0}, {1, 500000}};
+    Ns_Time          time = {7, 7};
+
+    assert_int_equal(Ns_GetTimeFromString(interp, "1.5", &time), TCL_OK);
+    assert_int_equal(time.sec, 1);
+    assert_int_equal(time.usec, 500000);
+    assert_int_equal(Ns_CheckTimeRange(interp, "t", &range, &time), TCL_OK);
+    assert_int_equal(Ns_CheckTimeRange(interp, "t", NULL, &time), TCL_OK);
+    time.usec++;
+    assert_int_equal(Ns_CheckTimeRange(interp, "t", &range, &time), TCL_ERROR);
+    assert_string_equal(Tcl_GetStringResult(interp),
+                        "expected time value in range [1,1.5] for 't', but got "
+                        "1.500001");
+    time = (Ns_Time){0, 999999};
+    assert_int_equal(Ns_CheckTimeRange(NULL, "t", &range, &time), TCL_ERROR);
+
+    assert_int_equal(Ns_GetTimeFromString(interp, "200ms", &time), TCL_OK);
+    assert_int_equal(time.usec, 200000);
+    assert_int_equal(Ns_GetTimeFromString(interp, "1h30m", &time), TCL_ERROR);
+    assert_string_equal(Tcl_GetStringResult(interp),
+                        "expected time value but got \"1h30m\"");
+    assert_int_equal(Ns_GetTimeFromString(NULL, "", &time), TCL_ERROR);
+    assert_int_equal(time.usec, 200000);
+}
+
+static void
+Ranges(void **state)
+{
+    static Ns_ObjvValueRange range = {-1, 5}, sizes = {1, 2048};
+    static Ns_ObjvTimeRange  times = {{0, 0}, {2, 0}};
+    int                      i = 0;
+    long                     l = 0;
+    Tcl_WideInt              w = 0, size = 0;
+    Ns_Time                 *timePtr = NULL;
+    Ns_ObjvSpec              specs[] = {
+                     {"-int", Ns_ObjvInt, &i, &range},
+                     {"-long", Ns_ObjvLong, &l, &range},
+                     {"-wide", Ns_ObjvWideInt, &w, &range},
+                     {"-size", Ns_ObjvMemUnit, &size, &sizes},
+                     {"-time", Ns_ObjvTime, &timePtr, &times},
+                     {NULL, NULL, NULL, NULL}};
+    static const struct {
+        const char *words;
+        const char *message; /* NULL: all right. */
+    } cases[] = {
+        {"cmd -int -1 -long 5 -wide 0 -size 2kB -time 2", NULL},
+        {"cmd -int 6",
+         "expected integer in range [-1,5] for '-int', but got 6"},
+        {"cmd -long -2",
+         "expected integer in range [-1,5] for '-long', but got -2"},
+        {"cmd -wide 9223372036854775807",
+         "expected integer in range [-1,5] for '-wide', but got "
+         "9223372036854775807"},
+        {"cmd -size 2049",
+         "expected integer in range [1,2048] for '-size', but got 2049"},
+        {"cmd -size 1mb",
+         "invalid memory unit 'mb'; valid units kB, MB, GB, KiB, MiB, and GiB"},
+        {"cmd -size -1", "invalid memory size '-1': it is negative"},
+        {"cmd -time 2.1",
+         "expected time value in range [0,2] for '-time', but got 2.1"},
+    };
+
+    for (int n = 0; n < Ns_NrElements(cases); n++) {
+        int result = ParseWith(specs, NULL, cases[n].words);
+
+        assert_int_equal(result, cases[n].message == NULL ? NS_OK : NS_ERROR);
+        if (cases[n].message != NULL) {
+            assert_string_equal(Tcl_GetStringResult(interp), cases[n].message);
+        }
+    }
+    assert_int_equal(i, 6);
+}
+
+static void
+NoSuchServer(void **state)
+{
+    void       *server = NULL;
+    Ns_ObjvSpec specs[] = {
+        {"-server", Ns_ObjvServer, &server, NULL}, {NULL, NULL, NULL, NULL}};
+
+    assert_int_equal(ParseWith(specs, NULL, "cmd -server none"), NS_ERROR);
+    assert_string_equal(Tcl_GetStringResult(interp), "no such server: none");
+    assert_null(server);
+}
+
+static void
+TablesPrinted(void **state)
+{
+    static const Ns_ObjvTable table[] = {{"a", 1}, {"b", 2}, {NULL, 0}};
+    Ns_DString                ds;
+
+    Tcl_DStringInit(&ds);
+    assert_string_equal(Ns_ObjvTablePrint(&ds, table), "a|b");
+    assert_string_equal(Ns_ObjvTablePrint(&ds, table + 2), "a|b");
+    Tcl_DStringFree(&ds);
+}
+
+static int
+Answer(ClientData clientData, Tcl_Interp *itPtr, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_SetObjResult(itPtr,
+                     Tcl_ObjPrintf("%s %d %s", (char *) clientData, objc,
+                                   Tcl_GetString(objv[objc - 1])));
+    return TCL_RETURN;
+}
+
+static void
+Subcommands(void **state)
+{
+    static const Ns_SubCmdSpec table[] = {{"one", Answer}, {NULL, NULL}};
+    static char                data[] = "data";
+    static const struct {
+        const char *words;
+        int         result;
+        const char *text;
+        const char *deeper; /* Of the second word. */
+    } cases[] = {{"cmd one x", TCL_RETURN, "data 3 x",
+                  "bad subcommand \"x\": must be one"},
+                 {"cmd on x", TCL_ERROR, "bad subcommand \"on\": must be one",
+                  "bad subcommand \"x\": must be one"},
+                 {"cmd", TCL_ERROR,
+                  "wrong # args: should be \"cmd subcommand ?arg ...?\"", NULL},
+                 {"cmd one", TCL_RETURN, "data 2 one",
+                  "wrong # args: should be \"cmd one subcommand ?arg ...?\""},
+                 {"cmd one one", TCL_RETURN, "data 3 one", "data 3 one"}};
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        Tcl_Obj *listObj = Tcl_NewStringObj(cases[i].words, -1), **objv;
+        int      objc;
+
+        Tcl_IncrRefCount(listObj);
+        assert_int_equal(Tcl_ListObjGetElements(NULL, listObj, &objc, &objv),
+                         TCL_OK);
+        Tcl_ResetResult(interp);
+        assert_int_equal(Ns_SubcmdObjv(table, data, interp, objc, objv),
+                         cases[i].result);
+        assert_string_equal(Tcl_GetStringResult(interp), cases[i].text);
+        if (cases[i].deeper != NULL) {
+            Tcl_ResetResult(interp);
+            (void) Ns_SubsubcmdObjv(table, data, interp, objc, objv);
+            assert_string_equal(Tcl_GetStringResult(interp), cases[i].deeper);
+        }
+        Tcl_DecrRefCount(listObj);
+    }
+}
+
+static void
+SetsOfLists(void **state)
+{
+    Tcl_Obj *good = Tcl_NewStringObj("A 1 b {2 3} a 4", -1);
+    Tcl_Obj *odd = Tcl_NewStringObj("a 1 b", -1);
+    Tcl_Obj *bad = Tcl_NewStringObj("{", -1), *none = Tcl_NewObj();
+    Ns_Set  *setPtr = Ns_SetCreateFromDict(interp, "name", good);
+
+    assert_string_equal(Ns_SetName(setPtr), "name");
+    assert_int_equal(Ns_SetSize(setPtr), 3);
+    assert_string_equal(Ns_SetGet(setPtr, "a"), "4");
+    Ns_SetFree(setPtr);
+    setPtr = Ns_SetCreateFromDict_50(interp, NULL, good, NS_SET_OPTION_NOCASE);
+    assert_string_equal(Ns_SetGet(setPtr, "a"), "1");
+    Ns_SetFree(setPtr);
+    assert_null(Ns_SetCreateFromDict(interp, NULL, odd));
+    assert_string_equal(
+        Tcl_GetStringResult(interp),
+        "list 'a 1 b' has to consist of an even number of elements");
+    assert_null(Ns_SetCreateFromDict(interp, NULL, bad));
+    assert_null(Ns_SetCreateFromDict(NULL, NULL, odd));
+    setPtr = Ns_SetCreateFromDict(interp, NULL, none);
+    assert_int_equal(Ns_SetSize(setPtr), 0);
+    Ns_SetFree(setPtr);
+    for (int i = 0; i < 4; i++) {
+        Tcl_Obj *objs[] = {good, odd, bad, none};
+
+        Tcl_IncrRefCount(objs[i]);
+        Tcl_DecrRefCount(objs[i]);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TooFewWords),   cmocka_unit_test(TooManyWords),
-        cmocka_unit_test(NoTables),      cmocka_unit_test(OptionsInAnyOrder),
-        cmocka_unit_test(UnknownOption), cmocka_unit_test(Break),
-        cmocka_unit_test(MissingValue),  cmocka_unit_test(ValueLikeOption),
-        cmocka_unit_test(WrongType),     cmocka_unit_test(Keywords),
-        cmocka_unit_test(Rest),          cmocka_unit_test(WordsInUsage),
-        cmocka_unit_test(BytesStay),     cmocka_unit_test(Times),
-        cmocka_unit_test(BadTimes),      cmocka_unit_test(Addresses)};
+        cmocka_unit_test(TooFewWords),
+        cmocka_unit_test(TooManyWords),
+        cmocka_unit_test(NoTables),
+        cmocka_unit_test(OptionsInAnyOrder),
+        cmocka_unit_test(UnknownOption),
+        cmocka_unit_test(Break),
+        cmocka_unit_test(MissingValue),
+        cmocka_unit_test(ValueLikeOption),
+        cmocka_unit_test(WrongType),
+        cmocka_unit_test(Keywords),
+        cmocka_unit_test(Rest),
+        cmocka_unit_test(WordsInUsage),
+        cmocka_unit_test(BytesStay),
+        cmocka_unit_test(Times),
+        cmocka_unit_test(BadTimes),
+        cmocka_unit_test(Addresses),
+        cmocka_unit_test(TimesFromStrings),
+        cmocka_unit_test(Ranges),
+        cmocka_unit_test(NoSuchServer),
+        cmocka_unit_test(TablesPrinted),
+        cmocka_unit_test(Subcommands),
+        cmocka_unit_test(SetsOfLists)};
 
     Nsd_LibInit();
     interp = Ns_TclCreateInterp();
