@@ -12,7 +12,7 @@
 #include "nsthread.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/cryptokey.h"
+#include "tcl/cryptowords.h"
 #include "tcl/objv.h"
 #include "tcl/result.h"
 
@@ -20,14 +20,13 @@
 
 #define TAG_BYTES 16
 
+enum { DECRYPT, ENCRYPT };
+
 /*
  * The words of a call, and what they mean.
  */
 typedef struct Aead {
-    int             isBinary;
-    int             form; /* NsBytesForm. */
-    Tcl_Obj        *cipherObj;
-    Tcl_Obj        *keyObj, *ivObj, *aadObj, *tagObj, *inputObj;
+    NsCryptoWords   words;
     NsBytes         key, iv, aad, tag, input;
     EVP_CIPHER     *cipherPtr;
     EVP_CIPHER_CTX *contextPtr;
@@ -35,9 +34,8 @@ typedef struct Aead {
     bool            isEncrypting;
 } Aead;
 
-static Tcl_ObjCmdProc EncryptString, DecryptString;
+static Tcl_ObjCmdProc RunString;
 
-static int  Run(Tcl_Interp *interp, Aead *aeadPtr);
 static int  Check(Tcl_Interp *interp, Aead *aeadPtr);
 static bool IsAead(const EVP_CIPHER *cipherPtr);
 static int  Start(Tcl_Interp *interp, const Aead *aeadPtr);
@@ -45,9 +43,13 @@ static bool Transform(const Aead *aeadPtr, int *lengthPtr);
 static int ReturnEncrypted(Tcl_Interp *interp, const Aead *aeadPtr, int length);
 
 static const NsTclCommand encryptSubcmds[] = {
-    {"string", EncryptString, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END, NS_TCL_END};
+    {"string", RunString, 0, NS_TCL_ANY, NULL, NS_TCL_DATA(ENCRYPT)},
+    NS_TCL_END,
+    NS_TCL_END};
 static const NsTclCommand decryptSubcmds[] = {
-    {"string", DecryptString, 0, NS_TCL_ANY, NULL, 0}, NS_TCL_END, NS_TCL_END};
+    {"string", RunString, 0, NS_TCL_ANY, NULL, NS_TCL_DATA(DECRYPT)},
+    NS_TCL_END,
+    NS_TCL_END};
 
 #define ENSEMBLE(name, rows)                                               \
     {                                                                      \
@@ -68,99 +70,57 @@ NsAeadCmdInit(void)
 
 /*
  * ns_crypto::aead::encrypt string ?-aad s? ?-binary? ?-cipher c? ?-encoding e?
- *     -iv s -key s ?--? input
- */
-static int
-EncryptString(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
-{
-    Aead        aead = {.isEncrypting = true};
-    Ns_ObjvSpec opts[] = {
-        {"-aad", Ns_ObjvObj, &aead.aadObj, NULL},
-        NS_OBJV_BINARY(&aead.isBinary),
-        {"-cipher", Ns_ObjvObj, &aead.cipherObj, NULL},
-        NS_OBJV_ENCODING(&aead.form),
-        {"-iv", Ns_ObjvObj, &aead.ivObj, NULL},
-        {"-key", Ns_ObjvObj, &aead.keyObj, NULL},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"input", Ns_ObjvObj, &aead.inputObj, NULL},
-                          {NULL, NULL, NULL, NULL}};
-
-    return Ns_ParseObjv(opts, args, interp, 2, objc, objv) == NS_OK
-        ? Run(interp, &aead)
-        : TCL_ERROR;
-}
-
-/*
+ *     ?-iv s? -key s ?--? input
  * ns_crypto::aead::decrypt string ?-aad s? ?-binary? ?-cipher c? ?-encoding e?
- *     -iv s -key s -tag s ?--? input
+ *     ?-iv s? -key s -tag s ?--? input
  */
 static int
-DecryptString(ClientData clientData, Tcl_Interp *interp, int objc,
-              Tcl_Obj *const *objv)
+RunString(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
 {
-    Aead        aead = {.isEncrypting = false};
-    Ns_ObjvSpec opts[] = {
-        {"-aad", Ns_ObjvObj, &aead.aadObj, NULL},
-        NS_OBJV_BINARY(&aead.isBinary),
-        {"-cipher", Ns_ObjvObj, &aead.cipherObj, NULL},
-        NS_OBJV_ENCODING(&aead.form),
-        {"-iv", Ns_ObjvObj, &aead.ivObj, NULL},
-        {"-key", Ns_ObjvObj, &aead.keyObj, NULL},
-        {"-tag", Ns_ObjvObj, &aead.tagObj, NULL},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"input", Ns_ObjvObj, &aead.inputObj, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    Aead aead = {.isEncrypting = NsTclData(clientData) == ENCRYPT};
+    int  result = TCL_ERROR, length = 0;
 
-    if (Ns_ParseObjv(opts, args, interp, 2, objc, objv) != NS_OK
-        || NsCryptoNeed(interp, "-tag", aead.tagObj) != TCL_OK) {
+    if (NsCryptoParse(&aead.words, interp, 2, objc, objv,
+                      aead.isEncrypting
+                          ? "-aad -binary -cipher -encoding -iv -key! --"
+                          : "-aad -binary -cipher -encoding -iv -key! -tag! --",
+                      "input")
+        != TCL_OK) {
         return TCL_ERROR;
     }
-    return Run(interp, &aead);
-}
+    NsBytesInit(&aead.key, aead.words.keyObj, aead.words.isBinary);
+    NsBytesInit(&aead.iv, aead.words.ivObj, aead.words.isBinary);
+    NsBytesInit(&aead.aad, aead.words.aadObj, aead.words.isBinary);
+    NsBytesInit(&aead.tag, aead.words.tagObj, true);
+    NsBytesInit(&aead.input, aead.words.inputObj, aead.words.isBinary);
+    aead.contextPtr = EVP_CIPHER_CTX_new();
+    NsAssert(aead.contextPtr != NULL);
+    aead.output = ns_malloc(aead.input.length + EVP_MAX_BLOCK_LENGTH);
 
-static int
-Run(Tcl_Interp *interp, Aead *aeadPtr)
-{
-    int result = TCL_ERROR, length = 0;
-
-    if (NsCryptoNeed(interp, "-key", aeadPtr->keyObj) != TCL_OK) {
-        return TCL_ERROR;
-    }
-    NsBytesInit(&aeadPtr->key, aeadPtr->keyObj, aeadPtr->isBinary);
-    NsBytesInit(&aeadPtr->iv, aeadPtr->ivObj, aeadPtr->isBinary);
-    NsBytesInit(&aeadPtr->aad, aeadPtr->aadObj, aeadPtr->isBinary);
-    NsBytesInit(&aeadPtr->tag, aeadPtr->tagObj, true);
-    NsBytesInit(&aeadPtr->input, aeadPtr->inputObj, aeadPtr->isBinary);
-    aeadPtr->contextPtr = EVP_CIPHER_CTX_new();
-    NsAssert(aeadPtr->contextPtr != NULL);
-    aeadPtr->output = ns_malloc(aeadPtr->input.length + EVP_MAX_BLOCK_LENGTH);
-
-    if (Check(interp, aeadPtr) == TCL_OK && Start(interp, aeadPtr) == TCL_OK) {
-        if (!Transform(aeadPtr, &length)) {
+    if (Check(interp, &aead) == TCL_OK && Start(interp, &aead) == TCL_OK) {
+        if (!Transform(&aead, &length)) {
             NsCryptoFail(interp,
-                         aeadPtr->isEncrypting ? "could not encrypt"
-                                               : "authentication failed");
-        } else if (aeadPtr->isEncrypting) {
-            result = ReturnEncrypted(interp, aeadPtr, length);
+                         aead.isEncrypting ? "could not encrypt"
+                                           : "authentication failed");
+        } else if (aead.isEncrypting) {
+            result = ReturnEncrypted(interp, &aead, length);
         } else {
             result = NsTclReturn(interp,
-                                 NsBytesObj(aeadPtr->output, (size_t) length,
-                                            aeadPtr->form));
+                                 NsBytesObj(aead.output, (size_t) length,
+                                            aead.words.form));
         }
     }
 
-    OPENSSL_cleanse(aeadPtr->output, aeadPtr->input.length);
-    ns_free(aeadPtr->output);
-    EVP_CIPHER_CTX_free(aeadPtr->contextPtr);
-    EVP_CIPHER_free(aeadPtr->cipherPtr);
-    NsBytesFree(&aeadPtr->key);
-    NsBytesFree(&aeadPtr->iv);
-    NsBytesFree(&aeadPtr->aad);
-    NsBytesFree(&aeadPtr->tag);
-    NsBytesFree(&aeadPtr->input);
+    OPENSSL_cleanse(aead.output, aead.input.length);
+    ns_free(aead.output);
+    EVP_CIPHER_CTX_free(aead.contextPtr);
+    EVP_CIPHER_free(aead.cipherPtr);
+    NsBytesFree(&aead.key);
+    NsBytesFree(&aead.iv);
+    NsBytesFree(&aead.aad);
+    NsBytesFree(&aead.tag);
+    NsBytesFree(&aead.input);
     return result;
 }
 
@@ -171,8 +131,8 @@ Run(Tcl_Interp *interp, Aead *aeadPtr)
 static int
 Check(Tcl_Interp *interp, Aead *aeadPtr)
 {
-    const char *name = aeadPtr->cipherObj != NULL
-        ? Tcl_GetString(aeadPtr->cipherObj)
+    const char *name = aeadPtr->words.cipherObj != NULL
+        ? Tcl_GetString(aeadPtr->words.cipherObj)
         : "aes-128-gcm";
     int         keyBytes;
 
@@ -229,8 +189,8 @@ Start(Tcl_Interp *interp, const Aead *aeadPtr)
         return NsCryptoFail(interp,
                             "initialization vector is invalid (default length "
                             "for %s: %d bytes)",
-                            aeadPtr->cipherObj != NULL
-                                ? Tcl_GetString(aeadPtr->cipherObj)
+                            aeadPtr->words.cipherObj != NULL
+                                ? Tcl_GetString(aeadPtr->words.cipherObj)
                                 : "aes-128-gcm",
                             EVP_CIPHER_get_iv_length(aeadPtr->cipherPtr));
     }
@@ -296,8 +256,9 @@ ReturnEncrypted(Tcl_Interp *interp, const Aead *aeadPtr, int length)
         return NsCryptoFail(interp, "could not encrypt");
     }
     elements[0] = Tcl_NewStringObj("bytes", -1);
-    elements[1] = NsBytesObj(aeadPtr->output, (size_t) length, aeadPtr->form);
+    elements[1] = NsBytesObj(aeadPtr->output, (size_t) length,
+                             aeadPtr->words.form);
     elements[2] = Tcl_NewStringObj("tag", -1);
-    elements[3] = NsBytesObj(tag, TAG_BYTES, aeadPtr->form);
+    elements[3] = NsBytesObj(tag, TAG_BYTES, aeadPtr->words.form);
     return NsTclReturn(interp, Tcl_NewListObj(4, elements));
 }

@@ -9,7 +9,7 @@
 #include "nsthread.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/cryptokey.h"
+#include "tcl/cryptowords.h"
 #include "tcl/objv.h"
 #include "tcl/result.h"
 
@@ -34,29 +34,14 @@ typedef enum {
 static const Ns_ObjvTable formats[] = {
     {"raw", FORMAT_RAW}, {"pem", FORMAT_PEM}, {"der", FORMAT_DER}, {NULL, 0}};
 
-/*
- * The words of a call.
- */
-typedef struct Words {
-    int         isBinary;
-    int         form;   /* NsBytesForm; -1: not given. */
-    int         format; /* Format. */
-    const char *curve;
-    char       *outFile; /* NULL: the result. */
-    char       *passphrase;
-    Tcl_Obj    *pemObj;
-    Tcl_Obj    *keyObj; /* A public key. */
-    Tcl_Obj    *xObj, *yObj;
-} Words;
-
 static Tcl_ObjCmdProc Generate, Pub, Priv, Import, SharedSecret, FromCoords;
 
 static int       FindCurve(Tcl_Interp *interp, const char *name);
-static EVP_PKEY *ReadPrivate(Tcl_Interp *interp, const Words *wordsPtr);
+static EVP_PKEY *ReadPrivate(Tcl_Interp *interp, const NsCryptoWords *wordsPtr);
 static int       CheckEc(Tcl_Interp *interp, EVP_PKEY **keyPtrPtr);
 static EVP_PKEY *PublicFromPoint(const char *curve, const unsigned char *point,
                                  size_t length);
-static int       ReturnPublic(Tcl_Interp *interp, const Words *wordsPtr,
+static int       ReturnPublic(Tcl_Interp *interp, const NsCryptoWords *wordsPtr,
                               EVP_PKEY *keyPtr);
 static Tcl_Obj  *PointObj(EVP_PKEY *keyPtr, int form);
 static Tcl_Obj  *PemObj(BIO *bioPtr);
@@ -86,14 +71,14 @@ static int
 Generate(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    Words       words = {.curve = SN_X9_62_prime256v1};
-    EVP_PKEY   *keyPtr;
-    BIO        *bioPtr;
-    int         result;
-    Ns_ObjvSpec opts[] = {{"-name", Ns_ObjvString, &words.curve, NULL},
-                          {"-outfile", Ns_ObjvString, &words.outFile, NULL},
-                          {"-pem", Ns_ObjvString, &words.outFile, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    NsCryptoWords words = {.curve = (char *) SN_X9_62_prime256v1};
+    EVP_PKEY     *keyPtr;
+    BIO          *bioPtr;
+    int           result;
+    Ns_ObjvSpec   opts[] = {{"-name", Ns_ObjvString, &words.curve, NULL},
+                            {"-outfile", Ns_ObjvString, &words.outFile, NULL},
+                            {"-pem", Ns_ObjvString, &words.outFile, NULL},
+                            {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, NULL, interp, 2, objc, objv) != NS_OK
         || FindCurve(interp, words.curve) != TCL_OK) {
@@ -134,19 +119,13 @@ FindCurve(Tcl_Interp *interp, const char *name)
 static int
 Pub(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    Words       words = {.format = FORMAT_RAW};
-    EVP_PKEY   *keyPtr;
-    int         result;
-    Ns_ObjvSpec opts[] = {
-        NS_OBJV_ENCODING(&words.form),
-        {"-format", NsObjvWord, &words.format, (void *) formats},
-        {"-outfile", Ns_ObjvString, &words.outFile, NULL},
-        {"-passphrase", Ns_ObjvString, &words.passphrase, NULL},
-        {"-pem", Ns_ObjvObj, &words.pemObj, NULL},
-        {NULL, NULL, NULL, NULL}};
+    NsCryptoWords words = {.format = FORMAT_RAW, .formats = formats};
+    EVP_PKEY     *keyPtr;
+    int           result;
 
-    if (Ns_ParseObjv(opts, NULL, interp, 2, objc, objv) != NS_OK
-        || NsCryptoNeed(interp, "-pem", words.pemObj) != TCL_OK
+    if (NsCryptoParse(&words, interp, 2, objc, objv,
+                      "-encoding -format -outfile -passphrase -pem!", "")
+            != TCL_OK
         || (keyPtr = NsCryptoPublicKey(interp, words.pemObj, words.passphrase))
             == NULL
         || CheckEc(interp, &keyPtr) != TCL_OK) {
@@ -165,19 +144,15 @@ Pub(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 static int
 Priv(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    Words         words = {.form = NS_BYTES_HEX};
+    NsCryptoWords words = {.form = NS_BYTES_HEX};
     EVP_PKEY     *keyPtr;
     BIGNUM       *numberPtr = NULL;
     unsigned char bytes[MAX_NUMBER];
     int           length, result;
-    Ns_ObjvSpec   opts[] = {
-          NS_OBJV_ENCODING(&words.form),
-          {"-outfile", Ns_ObjvString, &words.outFile, NULL},
-          {"-passphrase", Ns_ObjvString, &words.passphrase, NULL},
-          {"-pem", Ns_ObjvObj, &words.pemObj, NULL},
-          {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, NULL, interp, 2, objc, objv) != NS_OK
+    if (NsCryptoParse(&words, interp, 2, objc, objv,
+                      "-encoding -outfile -passphrase -pem!", "")
+            != TCL_OK
         || (keyPtr = ReadPrivate(interp, &words)) == NULL) {
         return TCL_ERROR;
     }
@@ -199,18 +174,12 @@ Priv(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
  * The private key of -pem; NULL with a message.
  */
 static EVP_PKEY *
-ReadPrivate(Tcl_Interp *interp, const Words *wordsPtr)
+ReadPrivate(Tcl_Interp *interp, const NsCryptoWords *wordsPtr)
 {
     EVP_PKEY *keyPtr;
 
-    if (NsCryptoNeed(interp, "-pem", wordsPtr->pemObj) != TCL_OK
-        || (keyPtr = NsCryptoPrivateKey(interp, wordsPtr->pemObj,
-                                        wordsPtr->passphrase))
-            == NULL
-        || CheckEc(interp, &keyPtr) != TCL_OK) {
-        return NULL;
-    }
-    return keyPtr;
+    keyPtr = NsCryptoPrivateKey(interp, wordsPtr->pemObj, wordsPtr->passphrase);
+    return keyPtr != NULL && CheckEc(interp, &keyPtr) == TCL_OK ? keyPtr : NULL;
 }
 
 /*
@@ -236,22 +205,18 @@ static int
 Import(ClientData clientData, Tcl_Interp *interp, int objc,
        Tcl_Obj *const *objv)
 {
-    Words       words = {.curve = SN_X9_62_prime256v1, .form = -1};
-    EVP_PKEY   *keyPtr;
-    NsBytes     point;
-    int         result;
-    Ns_ObjvSpec opts[] = {NS_OBJV_BINARY(&words.isBinary),
-                          NS_OBJV_ENCODING(&words.form),
-                          {"-name", Ns_ObjvString, &words.curve, NULL},
-                          {"-string", Ns_ObjvObj, &words.keyObj, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    NsCryptoWords words = {.curve = (char *) SN_X9_62_prime256v1, .form = -1};
+    EVP_PKEY     *keyPtr;
+    NsBytes       point;
+    int           result;
 
-    if (Ns_ParseObjv(opts, NULL, interp, 2, objc, objv) != NS_OK
-        || NsCryptoNeed(interp, "-string", words.keyObj) != TCL_OK
+    if (NsCryptoParse(&words, interp, 2, objc, objv,
+                      "-binary -encoding -name -string!", "")
+            != TCL_OK
         || FindCurve(interp, words.curve) != TCL_OK) {
         return TCL_ERROR;
     }
-    NsBytesInit(&point, words.keyObj, words.isBinary);
+    NsBytesInit(&point, words.publicObj, words.isBinary);
     keyPtr = PublicFromPoint(words.curve, point.bytes, point.length);
     NsBytesFree(&point);
     if (keyPtr == NULL) {
@@ -272,24 +237,17 @@ static int
 FromCoords(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    Words         words = {.curve = SN_X9_62_prime256v1, .format = FORMAT_PEM};
+    NsCryptoWords words = {.curve = (char *) SN_X9_62_prime256v1,
+                           .format = FORMAT_PEM,
+                           .formats = formats};
     EVP_PKEY     *keyPtr = NULL;
     NsBytes       x, y;
     unsigned char point[MAX_POINT] = {0x04};
     int           result;
-    Ns_ObjvSpec   opts[] = {
-          NS_OBJV_BINARY(&words.isBinary),
-          NS_OBJV_ENCODING(&words.form),
-          {"-format", NsObjvWord, &words.format, (void *) formats},
-          {"-name", Ns_ObjvString, &words.curve, NULL},
-          {"-outfile", Ns_ObjvString, &words.outFile, NULL},
-          {"-x", Ns_ObjvObj, &words.xObj, NULL},
-          {"-y", Ns_ObjvObj, &words.yObj, NULL},
-          {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, NULL, interp, 2, objc, objv) != NS_OK
-        || NsCryptoNeed(interp, "-x", words.xObj) != TCL_OK
-        || NsCryptoNeed(interp, "-y", words.yObj) != TCL_OK
+    if (NsCryptoParse(&words, interp, 2, objc, objv,
+                      "-binary -encoding -format -name -outfile -x! -y!", "")
+            != TCL_OK
         || FindCurve(interp, words.curve) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -345,7 +303,7 @@ static int
 SharedSecret(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    Words         words = {.form = NS_BYTES_HEX};
+    NsCryptoWords words = {.form = NS_BYTES_HEX};
     EVP_PKEY     *keyPtr, *peerPtr = NULL;
     EVP_PKEY_CTX *contextPtr;
     NsBytes       point;
@@ -353,21 +311,14 @@ SharedSecret(ClientData clientData, Tcl_Interp *interp, int objc,
     char          curve[80];
     size_t        length = sizeof(secret);
     int           result;
-    Ns_ObjvSpec   opts[] = {
-          NS_OBJV_BINARY(&words.isBinary),
-          NS_OBJV_ENCODING(&words.form),
-          {"-passphrase", Ns_ObjvString, &words.passphrase, NULL},
-          {"-pem", Ns_ObjvObj, &words.pemObj, NULL},
-          {"--", Ns_ObjvBreak, NULL, NULL},
-          {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"pubkey", Ns_ObjvObj, &words.keyObj, NULL},
-                          {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, args, interp, 2, objc, objv) != NS_OK
+    if (NsCryptoParse(&words, interp, 2, objc, objv,
+                      "-binary -encoding -passphrase -pem! --", "pubkey")
+            != TCL_OK
         || (keyPtr = ReadPrivate(interp, &words)) == NULL) {
         return TCL_ERROR;
     }
-    NsBytesInit(&point, words.keyObj, words.isBinary);
+    NsBytesInit(&point, words.publicObj, words.isBinary);
     if (EVP_PKEY_get_group_name(keyPtr, curve, sizeof(curve), NULL)) {
         peerPtr = PublicFromPoint(curve, point.bytes, point.length);
     }
@@ -398,7 +349,8 @@ SharedSecret(ClientData clientData, Tcl_Interp *interp, int objc,
  */
 
 static int
-ReturnPublic(Tcl_Interp *interp, const Words *wordsPtr, EVP_PKEY *keyPtr)
+ReturnPublic(Tcl_Interp *interp, const NsCryptoWords *wordsPtr,
+             EVP_PKEY *keyPtr)
 {
     unsigned char *der = NULL;
     Tcl_Obj       *obj = NULL;
