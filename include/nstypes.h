@@ -195,6 +195,7 @@ typedef int Ns_ReturnCode;
 #define NS_CONN_ENTITYTOOLARGE    0x2000
 #define NS_CONN_REQUESTURITOOLONG 0x4000
 #define NS_CONN_LINETOOLONG       0x8000
+#define NS_CONN_JSONPARSED        0x10000 /* The form was JSON. */
 
 #define NS_CONN_MAXCLS  16
 #define NS_CONN_MAXBUFS 16

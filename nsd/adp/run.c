@@ -338,7 +338,7 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (adpPtr->exception != NS_ADP_OK) {
         return TCL_OK;
     }
-    adpPtr->isBadRequest |= NsTclErrorIs(interp, "NS_INVALID_UTF8");
+    adpPtr->isBadRequest |= NsTclErrorIsBadRequest(interp);
     NsAdpLogError(adpPtr, blockPtr->line + Tcl_GetErrorLine(interp) - 1);
     return TCL_ERROR;
 }

@@ -100,7 +100,22 @@ NsConnIsForm(NsConn *connPtr)
 
     return type != NULL
         && (NsFormIsMultipart(type)
-            || strncasecmp(type, urlEncoded, sizeof(urlEncoded) - 1) == 0);
+            || strncasecmp(type, urlEncoded, sizeof(urlEncoded) - 1) == 0
+            || NsConnIsJson(connPtr));
+}
+
+bool
+NsConnIsJson(NsConn *connPtr)
+{
+    const char       *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+    static const char json[] = "application/json", suffix[] = "+json";
+    const size_t      suffixBytes = sizeof(suffix) - 1u;
+    size_t            length = type == NULL ? 0u : strcspn(type, "; \t");
+
+    return (length == sizeof(json) - 1u && strncasecmp(type, json, length) == 0)
+        || (length > suffixBytes
+            && strncasecmp(type + length - suffixBytes, suffix, suffixBytes)
+                == 0);
 }
 
 size_t

@@ -23,10 +23,11 @@ Ns_ReturnCode NsConnMapBody(NsConn *connPtr);
 const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
 
 /*
- * Whether the body is a form by its type.  The same for parsing a form, be it
- * in a named file; NULL also when a script has cut that.
+ * Whether the body is a form by its type, as JSON is too.  The same for parsing
+ * a form, be it in a named file; NULL also when a script has cut that.
  */
 bool        NsConnIsForm(NsConn *connPtr);
+bool        NsConnIsJson(NsConn *connPtr);
 const char *NsConnFormBody(NsConn *connPtr, size_t *lengthPtr);
 
 #endif

@@ -14,16 +14,20 @@
 #include "base/set.h"
 #include "http/charset.h"
 #include "http/form.h"
+#include "http/jsonset.h"
 #include "http/multipart.h"
 #include "http/url.h"
 #include "request/conn_int.h"
 #include "request/connbody.h"
 
+#define MAX_JSON_DEPTH 1000u
+
 typedef struct NsConnForm {
     Ns_Set     *querySet; /* NULL: not parsed, or forgotten. */
     NsConnFile *files;
     int         epoch;
-    bool        isDubious; /* Not UTF-8, and not to be read otherwise. */
+    const char *jsonProblem; /* NULL: none. */
+    bool        isDubious;   /* Not UTF-8, and not to be read otherwise. */
 } NsConnForm;
 
 typedef struct PartArg {
@@ -35,6 +39,7 @@ typedef struct PartArg {
 } PartArg;
 
 static NsConnForm  *GetForm(NsConn *connPtr);
+static void         ParseJson(NsConn *connPtr);
 static void         Parse(NsConn *connPtr, Tcl_Encoding fallback);
 static Tcl_Encoding NamedEncoding(Ns_Set *setPtr);
 static bool         ParseAs(NsConn *connPtr, Tcl_Encoding encoding);
@@ -61,7 +66,15 @@ NsConnGetForm(NsConn *connPtr, Tcl_Encoding fallback)
     if (formPtr->querySet == NULL || (formPtr->isDubious && fallback != NULL)) {
         Parse(connPtr, fallback);
     }
-    return formPtr->isDubious ? NULL : formPtr->querySet;
+    return formPtr->isDubious || formPtr->jsonProblem != NULL
+        ? NULL
+        : formPtr->querySet;
+}
+
+const char *
+NsConnFormJsonProblem(const NsConn *connPtr)
+{
+    return connPtr->formPtr == NULL ? NULL : connPtr->formPtr->jsonProblem;
 }
 
 void
@@ -72,6 +85,7 @@ Ns_ConnClearQuery(Ns_Conn *conn)
     if (formPtr != NULL && formPtr->querySet != NULL) {
         formPtr->querySet = NULL;
         formPtr->isDubious = false;
+        formPtr->jsonProblem = NULL;
         formPtr->epoch++;
     }
 }
@@ -103,9 +117,14 @@ Parse(NsConn *connPtr, Tcl_Encoding fallback)
 {
     NsConnForm  *formPtr = connPtr->formPtr;
     Tcl_Encoding encoding = connPtr->urlEncoding, named;
-    bool         isValid = ParseAs(connPtr, encoding);
+    bool         isValid;
 
     formPtr->isDubious = false;
+    if (IsInBody(connPtr) && NsConnIsJson(connPtr)) {
+        ParseJson(connPtr);
+        return;
+    }
+    isValid = ParseAs(connPtr, encoding);
     named = NamedEncoding(formPtr->querySet);
     if (named != NULL && named != encoding) {
         encoding = named;
@@ -129,6 +148,45 @@ Parse(NsConn *connPtr, Tcl_Encoding fallback)
            " %s",
            NsConnRequest(connPtr)->url, Ns_GetEncodingCharset(fallback));
     (void) ParseAs(connPtr, fallback);
+}
+
+/*
+ * JSON is UTF-8, whatever the charset of other forms (RFC 8259, section 8.1).
+ */
+static void
+ParseJson(NsConn *connPtr)
+{
+    static const NsJsonLimits limits = {.maxDepth = MAX_JSON_DEPTH};
+    NsConnForm               *formPtr = connPtr->formPtr;
+    NsArena                  *arenaPtr = NsConnArena(connPtr);
+    NsJsonReader              reader;
+    size_t                    length = 0u;
+    const char               *body = NsConnFormBody(connPtr, &length);
+    bool                      isRead;
+
+    formPtr->querySet = NsSetCreateInArena(arenaPtr, NULL, 8);
+    formPtr->files = NULL;
+    if (connPtr->sockPtr == NULL || length == 0u) {
+        return;
+    }
+    connPtr->pub.flags |= NS_CONN_JSONPARSED;
+    NsJsonInit(&reader, body, length, &limits);
+    isRead = NsJsonReadSet(&reader, "", formPtr->querySet);
+    if (isRead && !NsJsonAtEnd(&reader)) {
+        isRead = false;
+        snprintf(reader.error, sizeof(reader.error), "trailing data");
+    }
+    if (!isRead) {
+        Ns_DString ds;
+
+        Ns_DStringInit(&ds);
+        Ns_DStringPrintf(&ds, "parse error at byte %td: %s",
+                         reader.p - reader.text, reader.error);
+        formPtr->jsonProblem = NsArenaDup(arenaPtr, Ns_DStringValue(&ds),
+                                          (size_t) Ns_DStringLength(&ds));
+        Ns_DStringFree(&ds);
+    }
+    NsJsonFree(&reader);
 }
 
 /*
@@ -167,9 +225,15 @@ ParseAs(NsConn *connPtr, Tcl_Encoding encoding)
 static bool
 IsInBody(NsConn *connPtr)
 {
-    return NsConnRequest(connPtr)->method != NULL
-        && STREQ(NsConnRequest(connPtr)->method, "POST")
-        && (connPtr->messagePtr->contentFile == NULL || NsConnIsForm(connPtr));
+    const char *method = NsConnRequest(connPtr)->method;
+
+    if (method == NULL || !STREQ(method, "POST")) {
+        /* Other forms come with POST alone. */
+        return method != NULL
+            && (STREQ(method, "PUT") || STREQ(method, "PATCH"))
+            && NsConnIsJson(connPtr);
+    }
+    return connPtr->messagePtr->contentFile == NULL || NsConnIsForm(connPtr);
 }
 
 /*

@@ -17,9 +17,18 @@
  *
  * A field _charset_ says in what charset the form is.
  *
- * Ns_ConnGetQuery takes what is not UTF-8 bytewise in that last case.
+ * A body of JSON, of a type application/json or ...+json, is a form with the
+ * fields of NsJsonReadSet.  NULL: it is not JSON.
+ *
+ * Ns_ConnGetQuery takes what is not UTF-8 bytewise in that last case, and of
+ * JSON what could be read.
  */
 Ns_Set *NsConnGetForm(NsConn *connPtr, Tcl_Encoding fallback);
+
+/*
+ * What is wrong with the body of JSON; NULL: nothing, or it is not one.
+ */
+const char *NsConnFormJsonProblem(const NsConn *connPtr);
 
 /*
  * Uploaded files of the form, in their order in it.  The form is not parsed for

@@ -138,11 +138,11 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
         next = NsHeaderWrite(next, fields[i].name, fields[i].nameLength,
                              fields[i].value, fields[i].valueLength, &isClean);
         if (unlikely(!isClean)) {
-            Ns_Log(Warning,
-                   "reply[%s]: field \"%s: %s\" has control characters: a name"
-                   " with them is left out, in a value they become blanks",
-                   NsConnRequest(connPtr)->url, fields[i].name,
-                   fields[i].value);
+            Ns_Log(
+                Warning,
+                "conn[%s]: reply field \"%s: %s\" has control characters: a name"
+                " with them is left out, in a value they become blanks",
+                NsConnRequest(connPtr)->url, fields[i].name, fields[i].value);
         }
     }
     *next++ = '\r';

@@ -188,7 +188,11 @@ NsConnOptionGetForm(NsInterp *interpPtr, Tcl_Encoding fallback)
     NsConn *connPtr = interpPtr->connPtr;
     Ns_Set *formPtr = NsConnGetForm(connPtr, fallback);
 
-    if (formPtr == NULL) {
+    if (formPtr == NULL && NsConnFormJsonProblem(connPtr) != NULL) {
+        Ns_TclPrintfResult(interpPtr->interp, "ns_json: %s",
+                           NsConnFormJsonProblem(connPtr));
+        Tcl_SetErrorCode(interpPtr->interp, "NS_INVALID_JSON", (char *) NULL);
+    } else if (formPtr == NULL) {
         Ns_TclPrintfResult(interpPtr->interp,
                            "cannot decode '%s'; contains invalid UTF-8",
                            NsConnRequest(connPtr)->query);

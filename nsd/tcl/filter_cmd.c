@@ -286,7 +286,7 @@ ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)
 {
     bool isTimeout = NsTclErrorIs(interp, "NS_TIMEOUT");
 
-    if (isTimeout || NsTclErrorIs(interp, "NS_INVALID_UTF8")) {
+    if (isTimeout || NsTclErrorIsBadRequest(interp)) {
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
         if (!isTimeout) {

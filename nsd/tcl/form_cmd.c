@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/conncontent.h"
+#include "tcl/json.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 
@@ -40,7 +41,7 @@ typedef struct Parts {
 } Parts;
 
 static Tcl_ObjCmdProc GetFormCmd, GetFormFileCmd, QueryGetCmd, QueryGetAllCmd,
-    QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd, GetContentCmd;
+    QueryExistsCmd, GetFormDataCmd, ParseFormFileCmd, GetContentCmd, GetJsonCmd;
 
 static Ns_Cls filesCls; /* NsFormFiles of a connection. */
 
@@ -62,6 +63,7 @@ NsFormCmdInit(void)
 {
     static const NsTclCommand commands[] = {
         {"ns_getcontent", GetContentCmd, 0, NS_TCL_ANY, NULL, 0},
+        {"ns_getjson", GetJsonCmd, 0, NS_TCL_ANY, NULL, 0},
         {"ns_getform", GetFormCmd, 0, NS_TCL_ANY, NULL, 0},
         {"ns_getformfile", GetFormFileCmd, 1, 1, "name", 0},
         {"ns_queryget", QueryGetCmd, 1, 2, "key ?default?", 0},
@@ -248,6 +250,39 @@ GetFormCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     return NsTclReturn(interp, NsTclSetEnterKnown(interpPtr, formPtr));
+}
+
+/*
+ * ns_getjson ?-output json|triples?: nothing unless the body is JSON.
+ */
+static int
+GetJsonCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+           Tcl_Obj *const *objv)
+{
+    static Ns_ObjvTable outputs[] = {
+        {"json", NS_JSON_AS_VALUE}, {"triples", NS_JSON_AS_TRIPLES}, {NULL, 0}};
+    NsConn      *connPtr;
+    NsFormSource source = {0};
+    int          output = NS_JSON_AS_VALUE, result = TCL_OK;
+    Ns_ObjvSpec  options[] = {
+         {"-output", Ns_ObjvIndex, &output, outputs}, {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, NULL, interp, 1, objc, objv) != NS_OK
+        || (connPtr = NsTclConn(clientData)) == NULL) {
+        return TCL_ERROR;
+    }
+    if (!NsConnIsJson(connPtr)) {
+        return TCL_OK;
+    }
+    if (GetBody(connPtr, interp, &source) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (source.length > 0u) {
+        result = NsTclReturnJson(interp, source.data, source.length,
+                                 (NsJsonOutput) output);
+    }
+    NsFormSourceClose(&source);
+    return result;
 }
 
 /*

@@ -11,9 +11,10 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/chars.h"
-#include "http/json.h"
+#include "http/jsonset.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/json.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 
@@ -21,27 +22,23 @@
 
 #define MAX_DEPTH 1000
 
-typedef enum { AS_VALUE, AS_TRIPLES, AS_SET } Output;
-
 /*
  * A container that is being read.
  */
 typedef struct Frame {
-    Tcl_Obj *obj;        /* A dict or list; ours. */
-    Tcl_Obj *keyObj;     /* Of the element to come, in an object; ours. */
-    int      nElements;  /* That are complete. */
-    int      pathLength; /* Of the path of the container around it. */
+    Tcl_Obj *obj;       /* A dict or list; ours. */
+    Tcl_Obj *keyObj;    /* Of the element to come, in an object; ours. */
+    int      nElements; /* That are complete. */
     bool     isObject;
 } Frame;
 
 typedef struct Builder {
-    Output       output;
+    NsJsonOutput output;
     NsJsonReader reader;
     Tcl_Obj     *nullObj;   /* The value of null; the caller's. */
     Tcl_Obj     *resultObj; /* The whole; ours. */
     const char  *resultType;
     Ns_Set      *setPtr;
-    Ns_DString   path; /* Of the innermost container, in a set. */
     Frame       *frames;
     int          nFrames;
     int          maxFrames;
@@ -66,6 +63,8 @@ static const char *BytesOf(Tcl_Obj *textObj, Tcl_DString *bytesPtr,
                            int *lengthPtr);
 static int  TakeLimit(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
                       size_t max, size_t *limitPtr);
+static void InitBuilder(Builder *builderPtr, NsJsonOutput output,
+                        Tcl_Obj *nullObj);
 static int  ParseText(Tcl_Interp *interp, Builder *builderPtr, bool isContainer,
                       bool isScan);
 static bool Build(Builder *builderPtr, bool isContainer);
@@ -73,8 +72,6 @@ static void Push(Builder *builderPtr, bool isObject);
 static void Pop(Builder *builderPtr);
 static void Put(Builder *builderPtr, Tcl_Obj *obj, const char *type);
 static void EndElement(Builder *builderPtr);
-static void PutField(Builder *builderPtr, Tcl_Obj *obj, const char *type);
-static void AppendName(Builder *builderPtr);
 static Tcl_Obj *NameObj(const Frame *framePtr);
 static Tcl_Obj *ResultOf(NsInterp *itPtr, Builder *builderPtr);
 static void     FreeBuilder(Builder *builderPtr);
@@ -126,9 +123,9 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
     static Ns_ObjvTable outputs[] = {
-        {"tclvalue", AS_VALUE},
-        {"triples", AS_TRIPLES},
-        {"set", AS_SET},
+        {"tclvalue", NS_JSON_AS_VALUE},
+        {"triples", NS_JSON_AS_TRIPLES},
+        {"set", NS_JSON_AS_SET},
         {NULL, 0}};
     static Ns_ObjvTable tops[] = {{"any", 0}, {"container", 1}, {NULL, 0}};
 
@@ -138,8 +135,9 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_Obj     *containerObj = NULL;
     Tcl_DString  bytes;
     const char  *text;
-    int output = AS_VALUE, isContainer = 0, isScan = 0, isChecked, length;
-    int result;
+    int output = NS_JSON_AS_VALUE, isContainer = 0, isScan = 0, isChecked,
+        length;
+    int         result;
     Ns_ObjvSpec opts[] = {
         {"-output", Ns_ObjvIndex, &output, outputs},
         {"-scan", Ns_ObjvBool, &isScan, INT2PTR(true)},
@@ -168,15 +166,38 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Tcl_DStringInit(&bytes);
     text = BytesOf(textObj, &bytes, &length);
-    builder.output = (Output) output;
-    builder.nullObj = nullObj == NULL ? Tcl_NewObj() : nullObj;
-    Tcl_IncrRefCount(builder.nullObj);
-    Ns_DStringInit(&builder.path);
+    InitBuilder(&builder, (NsJsonOutput) output, nullObj);
     NsJsonInit(&builder.reader, text, (size_t) length, &limits);
     result = ParseText(interp, &builder, isContainer != 0, isScan != 0);
     FreeBuilder(&builder);
     Tcl_DStringFree(&bytes);
     return result;
+}
+
+int
+NsTclReturnJson(Tcl_Interp *interp, const char *text, size_t length,
+                NsJsonOutput output)
+{
+    const NsJsonLimits limits = {.maxDepth = MAX_DEPTH};
+    Builder            builder = {0};
+    int                result;
+
+    InitBuilder(&builder, output, NULL);
+    NsJsonInit(&builder.reader, text, length, &limits);
+    result = ParseText(interp, &builder, false, false);
+    FreeBuilder(&builder);
+    if (result != TCL_OK) {
+        Tcl_SetErrorCode(interp, "NS_INVALID_JSON", (char *) NULL);
+    }
+    return result;
+}
+
+static void
+InitBuilder(Builder *builderPtr, NsJsonOutput output, Tcl_Obj *nullObj)
+{
+    builderPtr->output = output;
+    builderPtr->nullObj = nullObj == NULL ? Tcl_NewObj() : nullObj;
+    Tcl_IncrRefCount(builderPtr->nullObj);
 }
 
 /*
@@ -257,13 +278,15 @@ Build(Builder *builderPtr, bool isContainer)
     NsJsonReader *readerPtr = &builderPtr->reader;
     NsJsonEvent   event;
 
-    if (builderPtr->output == AS_SET) {
-        builderPtr->setPtr = Ns_SetCreate(NULL);
-    }
     if (isContainer && !NsJsonAtEnd(readerPtr) && *readerPtr->p != '{'
         && *readerPtr->p != '[') {
         snprintf(readerPtr->error, sizeof(readerPtr->error), "%s", needed);
         return false;
+    }
+    if (builderPtr->output == NS_JSON_AS_SET) {
+        builderPtr->setPtr = Ns_SetCreate(NULL);
+        return NsJsonReadSet(readerPtr, Tcl_GetString(builderPtr->nullObj),
+                             builderPtr->setPtr);
     }
     while ((event = NsJsonNext(readerPtr)) != NS_JSON_DONE) {
         Tcl_Obj *obj = NULL;
@@ -318,15 +341,11 @@ Push(Builder *builderPtr, bool isObject)
                                             * sizeof(Frame));
     }
     framePtr = &builderPtr->frames[builderPtr->nFrames];
-    *framePtr = (Frame){.isObject = isObject,
-                        .pathLength = Ns_DStringLength(&builderPtr->path)};
-    framePtr->obj = isObject && builderPtr->output == AS_VALUE
+    *framePtr = (Frame){.isObject = isObject};
+    framePtr->obj = isObject && builderPtr->output == NS_JSON_AS_VALUE
         ? Tcl_NewDictObj()
         : Tcl_NewListObj(0, NULL);
     Tcl_IncrRefCount(framePtr->obj);
-    if (builderPtr->output == AS_SET) {
-        AppendName(builderPtr);
-    }
     builderPtr->nFrames++;
 }
 
@@ -337,12 +356,7 @@ Pop(Builder *builderPtr)
 
     NsAssert(builderPtr->nFrames > 0);
     frame = builderPtr->frames[--builderPtr->nFrames];
-    Ns_DStringSetLength(&builderPtr->path, frame.pathLength);
-    if (builderPtr->output == AS_SET && frame.nElements > 0) {
-        EndElement(builderPtr);
-    } else {
-        Put(builderPtr, frame.obj, frame.isObject ? "object" : "array");
-    }
+    Put(builderPtr, frame.obj, frame.isObject ? "object" : "array");
     Tcl_DecrRefCount(frame.obj);
 }
 
@@ -357,13 +371,11 @@ Put(Builder *builderPtr, Tcl_Obj *obj, const char *type)
         : &builderPtr->frames[builderPtr->nFrames - 1];
 
     Tcl_IncrRefCount(obj);
-    if (builderPtr->output == AS_SET) {
-        PutField(builderPtr, obj, type);
-    } else if (framePtr == NULL) {
+    if (framePtr == NULL) {
         builderPtr->resultObj = obj;
         builderPtr->resultType = type;
         return;
-    } else if (builderPtr->output == AS_TRIPLES) {
+    } else if (builderPtr->output == NS_JSON_AS_TRIPLES) {
         Tcl_Obj *objs[3] = {NameObj(framePtr), Tcl_NewStringObj(type, -1), obj};
 
         for (int i = 0; i < Ns_NrElements(objs); i++) {
@@ -395,49 +407,6 @@ EndElement(Builder *builderPtr)
     }
 }
 
-/*
- * PATH.type, then PATH.  Of containers only empty ones have fields.
- */
-static void
-PutField(Builder *builderPtr, Tcl_Obj *obj, const char *type)
-{
-    Ns_DString *pathPtr = &builderPtr->path;
-    int         oldLength = Ns_DStringLength(pathPtr), length;
-
-    AppendName(builderPtr);
-    length = Ns_DStringLength(pathPtr);
-    Ns_DStringAppend(pathPtr, ".type");
-    Ns_SetPut(builderPtr->setPtr, Ns_DStringValue(pathPtr), type);
-    Ns_DStringSetLength(pathPtr, length);
-    Ns_SetPut(builderPtr->setPtr, Ns_DStringValue(pathPtr), Tcl_GetString(obj));
-    Ns_DStringSetLength(pathPtr, oldLength);
-}
-
-/*
- * Of the element to come, to the path.
- */
-static void
-AppendName(Builder *builderPtr)
-{
-    Frame      *framePtr;
-    Tcl_Obj    *nameObj;
-    const char *name;
-    int         length;
-
-    if (builderPtr->nFrames == 0) {
-        return;
-    }
-    framePtr = &builderPtr->frames[builderPtr->nFrames - 1];
-    if (builderPtr->nFrames > 1) {
-        Ns_DStringNAppend(&builderPtr->path, "/", 1);
-    }
-    nameObj = NameObj(framePtr);
-    Tcl_IncrRefCount(nameObj);
-    name = Tcl_GetStringFromObj(nameObj, &length);
-    NsJsonKeyEncode(&builderPtr->path, name, (size_t) length);
-    Tcl_DecrRefCount(nameObj);
-}
-
 static Tcl_Obj *
 NameObj(const Frame *framePtr)
 {
@@ -454,13 +423,13 @@ ResultOf(NsInterp *itPtr, Builder *builderPtr)
 {
     Tcl_Obj *objs[3];
 
-    if (builderPtr->output == AS_SET) {
+    if (builderPtr->output == NS_JSON_AS_SET) {
         Ns_Set *setPtr = builderPtr->setPtr;
 
         builderPtr->setPtr = NULL;
         return NsTclSetEnter(itPtr, setPtr, true);
     }
-    if (builderPtr->output == AS_VALUE) {
+    if (builderPtr->output == NS_JSON_AS_VALUE) {
         return builderPtr->resultObj;
     }
     objs[0] = Tcl_NewObj();
@@ -484,7 +453,6 @@ FreeBuilder(Builder *builderPtr)
     }
     Tcl_DecrRefCount(builderPtr->nullObj);
     Ns_SetFree(builderPtr->setPtr);
-    Ns_DStringFree(&builderPtr->path);
     NsJsonFree(&builderPtr->reader);
 }
 

@@ -25,7 +25,7 @@ Ns_TclRequest(Ns_Conn *conn, const char *name)
     if (Tcl_EvalEx(interp, name, -1, TCL_EVAL_GLOBAL) == TCL_OK) {
         return NS_OK;
     }
-    if (NsTclErrorIs(interp, "NS_INVALID_UTF8")) {
+    if (NsTclErrorIsBadRequest(interp)) {
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
         return Ns_ConnReturnBadRequest(conn, NULL);

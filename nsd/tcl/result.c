@@ -183,6 +183,13 @@ NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
 }
 
 bool
+NsTclErrorIsBadRequest(Tcl_Interp *interp)
+{
+    return NsTclErrorIs(interp, "NS_INVALID_UTF8")
+        || NsTclErrorIs(interp, "NS_INVALID_JSON");
+}
+
+bool
 NsTclErrorIs(Tcl_Interp *interp, const char *code)
 {
     const char *value = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);

@@ -46,6 +46,11 @@ void NsTclDictPut(Tcl_Obj *dictObj, Tcl_Obj *keyObj, Tcl_Obj *valueObj);
 bool NsTclErrorIs(Tcl_Interp *interp, const char *code);
 
 /*
+ * Whether the last error says that the client sent what cannot be read.
+ */
+bool NsTclErrorIsBadRequest(Tcl_Interp *interp);
+
+/*
  * The request of the interpreter; NULL with `no connection` (or the other
  * usual text) as the result.
  */

@@ -116,7 +116,7 @@ ReplyConn(NsInterp *interpPtr, int *resultPtr)
                       (char *) "connection socket is detached", TCL_STATIC);
     } else {
         Ns_Log(Warning,
-               "reply[%s]: a second reply is ignored: the request has its"
+               "conn[%s]: a second reply is ignored: the request has its"
                " reply already",
                NsConnRequest(connPtr)->url);
         *resultPtr = NsTclReturnStatus(interpPtr->interp, NS_ERROR);
