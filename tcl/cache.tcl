@@ -8,10 +8,13 @@
 
 namespace eval _ns_cache {
     variable definition {
-        proc ::ns_cache {option cache args} {
+        proc ::ns_cache {option args} {
             set option [::tcl::prefix match -message option \
-                {create eval flush get names set} $option]
-            tailcall ::_ns_cache::[string totitle $option] $cache {*}$args
+                {append create eval exists flush get incr keys lappend names set size stats} $option]
+            if {$args eq {} && $option ne "names"} {
+                error "wrong # args: should be \"ns_cache option cache ?arg ...?\""
+            }
+            tailcall ::_ns_cache::[string totitle $option] {*}$args
         }
     }
 }
@@ -50,8 +53,41 @@ proc _ns_cache::Get {cache key args} {
     tailcall ::ns_cache_get $cache $key {*}$args
 }
 
-proc _ns_cache::Names {cache args} {
+# Of a cache, its keys; else of the caches.
+
+proc _ns_cache::Names {{cache ""} args} {
+    if {$cache eq ""} {
+        return [ns_cache_names]
+    }
     ns_cache_keys -- $cache {*}$args
+}
+
+proc _ns_cache::Keys {cache args} {
+    ns_cache_keys -- $cache {*}$args
+}
+
+proc _ns_cache::Append {cache key args} {
+    ns_cache_append -- $cache $key {*}$args
+}
+
+proc _ns_cache::Lappend {cache key args} {
+    ns_cache_lappend -- $cache $key {*}$args
+}
+
+proc _ns_cache::Incr {cache key {n 1}} {
+    ns_cache_incr -- $cache $key $n
+}
+
+proc _ns_cache::Exists {cache} {
+    ns_cache_exists $cache
+}
+
+proc _ns_cache::Size {cache args} {
+    ns_cache_size $cache {*}$args
+}
+
+proc _ns_cache::Stats {cache args} {
+    ns_cache_stats {*}$args -- $cache
 }
 
 proc _ns_cache::Set {cache key value} {
