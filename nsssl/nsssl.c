@@ -323,6 +323,7 @@ Recv(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
     size_t      size = bufs[0].iov_len;
     size_t      total = 0u;
 
+    connPtr->sock = sock->sock; /* Another one once it was taken over. */
     ERR_clear_error();
     while (total < size) {
         int n = SSL_read(connPtr->ssl, buffer + total,
@@ -353,6 +354,7 @@ Send(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
     size_t      wanted = Ns_SumVec(bufs, nbufs);
     size_t      total = 0u;
 
+    connPtr->sock = sock->sock;
     ERR_clear_error();
     while (total < wanted) {
         int n = WriteSome(connPtr->ssl, bufs, nbufs, total);
@@ -471,6 +473,7 @@ Close(Ns_Sock *sock)
     if (connPtr == NULL) {
         return;
     }
+    connPtr->sock = sock->sock;
     ERR_clear_error();
     if (!connPtr->hasFailed && SSL_is_init_finished(connPtr->ssl)) {
         (void) SSL_shutdown(connPtr->ssl);

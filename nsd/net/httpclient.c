@@ -7,9 +7,8 @@
 
 #include "net/httpclient.h"
 
-#include <sys/un.h>
-
 #include "base/assert.h"
+#include "net/connect.h"
 #include "net/httpclient_int.h"
 #include "net/httpkept.h"
 #include "net/httprequest.h"
@@ -31,7 +30,6 @@ static void SetKey(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
 static bool Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                    Ns_DString *errorPtr);
 static bool TakeKept(NsHttpClient *clientPtr);
-static NS_SOCKET ConnectUnix(const char *path);
 static bool CreateTls(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                       const NsHttpTarget *targetPtr, Ns_DString *errorPtr);
 static void Free(NsHttpClient *clientPtr);
@@ -224,7 +222,7 @@ Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
         clientPtr->sock = NsConnectorFd(clientPtr->connectorPtr);
         return true;
     }
-    clientPtr->sock = ConnectUnix(specPtr->unixSocket);
+    clientPtr->sock = NsConnectUnix(specPtr->unixSocket);
     if (clientPtr->sock == NS_INVALID_SOCKET) {
         Ns_DStringVarAppend(errorPtr, "can't connect to ", specPtr->unixSocket,
                             ": ", Tcl_ErrnoMsg(errno), NULL);
@@ -253,32 +251,6 @@ TakeKept(NsHttpClient *clientPtr)
     clientPtr->isTunneling = false;
     NsHttpConnected(clientPtr);
     return true;
-}
-
-/*
- * Connects at once or not at all.
- */
-static NS_SOCKET
-ConnectUnix(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    NS_SOCKET          sock;
-
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        errno = ENAMETOOLONG;
-        return NS_INVALID_SOCKET;
-    }
-    memcpy(address.sun_path, path, strlen(path));
-    sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (sock != NS_INVALID_SOCKET
-        && connect(sock, (struct sockaddr *) &address, sizeof(address)) != 0) {
-        int reason = errno;
-
-        ns_sockclose(sock);
-        errno = reason;
-        return NS_INVALID_SOCKET;
-    }
-    return sock;
 }
 
 static bool

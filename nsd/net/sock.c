@@ -113,7 +113,7 @@ NsSockFinish(NsSock *sockPtr, bool keep)
 }
 
 int
-NsSockTake(NsSock *sockPtr)
+NsSockTake(NsSock *sockPtr, Ns_Sock *takenPtr)
 {
     int fd = -1;
 
@@ -130,9 +130,65 @@ NsSockTake(NsSock *sockPtr)
         Ns_SockSetBlocking(fd);
         sockPtr->isTaken = true;
     }
+    if (takenPtr != NULL) {
+        *takenPtr = sockPtr->pub;
+        takenPtr->sock = fd;
+        if (fd >= 0) {
+            sockPtr->pub.arg = NULL;
+        } else {
+            takenPtr->arg = NULL;
+        }
+    }
     sockPtr->isBroken = true;
     NsSockGiveBack(sockPtr, false);
     return fd;
+}
+
+static const Ns_DriverInitData *
+ProcsOf(const Ns_Sock *takenPtr)
+{
+    const NsDriver *drvPtr = (const NsDriver *) (void *) takenPtr->driver;
+
+    NsAssert(takenPtr->arg != NULL);
+    return &drvPtr->procs;
+}
+
+void
+NsSockTakenClose(Ns_Sock *takenPtr)
+{
+    ProcsOf(takenPtr)->closeProc(takenPtr);
+    takenPtr->arg = NULL;
+}
+
+/*
+ * A driver returns 0 for "not now", and -1 for all else.
+ */
+int64_t
+NsSockTakenSend(Ns_Sock *takenPtr, const char *bytes, size_t length)
+{
+    struct iovec iov = {(void *) (uintptr_t) bytes, length};
+    Ns_Time      noWait = {0, 0};
+    ssize_t      n = ProcsOf(takenPtr)->sendProc(takenPtr, &iov, 1, &noWait, 0);
+
+    if (n <= 0) {
+        errno = n == 0 ? EAGAIN : EPIPE;
+        return -1;
+    }
+    return n;
+}
+
+int64_t
+NsSockTakenReceive(Ns_Sock *takenPtr, char *buffer, size_t size)
+{
+    struct iovec iov = {buffer, size};
+    Ns_Time      noWait = {0, 0};
+    ssize_t      n = ProcsOf(takenPtr)->recvProc(takenPtr, &iov, 1, &noWait, 0);
+
+    if (n == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return n < 0 ? 0 : n;
 }
 
 int64_t

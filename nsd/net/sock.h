@@ -77,8 +77,20 @@ NsReceipt *NsSockFollow(NsSock *sockPtr);
 /*
  * Take the descriptor out of the server's hands, in blocking mode; queued
  * output is waited for.  -1 when the client is gone.  Ends sockPtr.
+ *
+ * With takenPtr (or NULL) the driver's state of the connection is taken as
+ * well, such as that of TLS, if the driver has any; the caller lets it go by
+ * NsSockTakenClose, which leaves the descriptor open.
  */
-int NsSockTake(NsSock *sockPtr);
+int  NsSockTake(NsSock *sockPtr, Ns_Sock *takenPtr);
+void NsSockTakenClose(Ns_Sock *takenPtr);
+
+/*
+ * Send and receive by the driver, without waiting.  The number of bytes; of
+ * received ones 0 at the end.  -1: errno, EAGAIN: not now.
+ */
+int64_t NsSockTakenSend(Ns_Sock *takenPtr, const char *bytes, size_t length);
+int64_t NsSockTakenReceive(Ns_Sock *takenPtr, char *buffer, size_t size);
 
 /*
  * Bytes sent or queued for the current request; whether a writer thread is

@@ -92,6 +92,7 @@ NsProxiesClient(NsMessage *messagePtr)
     char        buffer[NS_FORWARDED_BYTES];
     const char *client = NsProxiesClientText(messagePtr, buffer);
 
+    NsAssert(client == buffer || client == messagePtr->peer);
     if (client == buffer) {
         return NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
     }

@@ -55,6 +55,7 @@ static StageProc Send;
 
 static StageProc *const stages[] = {Decide, AddHead, AddBody, Announce, Send};
 
+static int           Take(NsConn *connPtr, Ns_Sock *takenPtr);
 static Ns_ReturnCode RunStages(Output *outPtr);
 static NsPiece      *NextPiece(Output *outPtr);
 static void          AddText(Output *outPtr, const char *text, size_t length);
@@ -106,8 +107,15 @@ NsConnSubmit(NsConn *connPtr, NsPiece *pieces, int nPieces)
 int
 NsConnTakeSocket(NsConn *connPtr)
 {
+    return Take(connPtr, NULL);
+}
+
+static int
+Take(NsConn *connPtr, Ns_Sock *takenPtr)
+{
     NsSock *sockPtr = connPtr->sockPtr;
 
+    NsAssert(takenPtr == NULL || takenPtr->arg == NULL);
     if (sockPtr == NULL) {
         return -1;
     }
@@ -125,15 +133,15 @@ NsConnTakeSocket(NsConn *connPtr)
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
     NsConnGetRare(connPtr)->isSocketTaken = true;
-    return NsSockTake(sockPtr);
+    return NsSockTake(sockPtr, takenPtr);
 }
 
 int
-NsConnDetach(NsConn *connPtr)
+NsConnDetach(NsConn *connPtr, Ns_Sock *takenPtr)
 {
     NsConnGetRare(connPtr)->isDetached = true;
     connPtr->pub.flags |= NS_CONN_SKIPHDRS;
-    return NsConnTakeSocket(connPtr);
+    return Take(connPtr, takenPtr);
 }
 
 bool

@@ -45,8 +45,9 @@ NsReplyIsClosed(const NsConn *connPtr)
  * Hand the socket over to the caller, blocking: output queued before is sent
  * first.  The descriptor, or -1; the server does no more with the socket.
  */
-int  NsConnTakeSocket(NsConn *connPtr);
-int  NsConnDetach(NsConn *connPtr); /* Likewise; the reply is not ours. */
+int NsConnTakeSocket(NsConn *connPtr);
+/* Likewise; the reply is not ours.  takenPtr as that of NsSockTake. */
+int  NsConnDetach(NsConn *connPtr, Ns_Sock *takenPtr);
 bool NsConnIsDetached(const NsConn *connPtr);
 bool NsConnSocketIsTaken(const NsConn *connPtr);
 

@@ -20,8 +20,10 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/episode.h"
 #include "base/lock.h"
 #include "http/wsframe.h"
+#include "net/listen.h"
 #include "net/sockcallback.h"
 #include "tcl/interp.h"
 
@@ -38,9 +40,12 @@ struct NsChan {
     char      *clientData;
     char      *thread; /* The thread that made it. */
     Ns_Time    start;
-    NS_SOCKET  sock;
+    NS_SOCKET  sock; /* That of ioPtr. */
+    NsChanIo  *ioPtr;
     bool       isServer;
+    bool       isListening;
     atomic_int nRefs;
+    atomic_int debugLevel;
 
     Ns_Mutex   lock; /* Guards the rest. */
     Ns_DString unsent;
@@ -50,6 +55,7 @@ struct NsChan {
     int64_t nReceived;
     int     sendError; /* errno, or 0. */
     int     receiveError;
+    bool    hasMore; /* TLS may hold bytes that the socket does not tell. */
     Ns_Time receiveTimeout;
     Ns_Time timeout; /* Of the callback. */
 
@@ -72,13 +78,17 @@ static Ns_Mutex      tableLock; /* Guards the table. */
 static Tcl_HashTable table;     /* NsChan by name. */
 static uint64_t      nNames;
 
-static Ns_SockProc RunCallback, ForgetCallback;
-static void        Take(NsChan *chanPtr);
-static void        Move(Ns_DString *toPtr, Ns_DString *fromPtr);
-static void        DropBytes(Ns_DString *dsPtr, size_t n);
-static int64_t     SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr);
-static int         Receive(NsChan *chanPtr, Ns_DString *dsPtr);
-static int RunScript(const NsChan *chanPtr, const char *script, int why);
+static Ns_SockProc   RunCallback, ForgetCallback;
+static void          Take(NsChan *chanPtr);
+static void          Move(Ns_DString *toPtr, Ns_DString *fromPtr);
+static void          DropBytes(Ns_DString *dsPtr, size_t n);
+static void          NoteTraffic(NsChan *chanPtr, const char *what, int64_t n);
+static bool          AwaitData(NsChan *chanPtr, NsStamp *limitPtr);
+static int           Receive(NsChan *chanPtr, Ns_DString *dsPtr);
+static int           RunScript(const NsChan *chanPtr, const char *script,
+                               const char *word);
+static const char   *NameOf(int why);
+static int           AcceptAll(NsChan *chanPtr, const char *script);
 static Ns_ReturnCode Arm(NsChan *chanPtr);
 static void          Cancel(NsChan *chanPtr);
 static const char   *TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr,
@@ -102,16 +112,17 @@ NsChanCreate(const NsChanSpec *specPtr)
     char    name[32];
     int     isNew;
 
-    NsAssert(specPtr->sock >= 0);
-    (void) Ns_SockSetNonBlocking(specPtr->sock);
+    NsAssert(specPtr->ioPtr != NULL);
     chanPtr->serverPtr = specPtr->serverPtr;
     chanPtr->driver = ns_strdup(specPtr->driver);
     chanPtr->peer = ns_strdup(specPtr->peer);
     chanPtr->clientData = ns_strcopy(specPtr->clientData);
     chanPtr->thread = ns_strdup(Ns_ThreadGetName());
     chanPtr->start = specPtr->start;
-    chanPtr->sock = specPtr->sock;
+    chanPtr->ioPtr = specPtr->ioPtr;
+    chanPtr->sock = NsChanIoSock(specPtr->ioPtr);
     chanPtr->isServer = specPtr->isServer;
+    chanPtr->isListening = specPtr->isListening;
     chanPtr->receiveTimeout = (Ns_Time){1, 0};
     atomic_init(&chanPtr->nRefs, 2); /* The table's and the caller's. */
     NsMutexSetup(&chanPtr->lock, NS_RANK_TCL_MISC, "ns:connchan:channel", NULL);
@@ -172,7 +183,7 @@ NsChanUnref(NsChan **chanPtrPtr)
         return;
     }
     NsAssert(chanPtr->isClosed && !chanPtr->isArmed && !chanPtr->isSending);
-    NsClose(chanPtr->sock);
+    NsChanIoDestroy(&chanPtr->ioPtr);
     Ns_MutexDestroy(&chanPtr->lock);
     Ns_DStringFree(&chanPtr->unsent);
     Ns_DStringFree(&chanPtr->frames);
@@ -209,7 +220,7 @@ NsChanClose(NsChan *chanPtr)
     NsAssert(entryPtr != NULL);
     Tcl_DeleteHashEntry(entryPtr);
     Ns_MutexUnlock(&tableLock);
-    (void) shutdown(chanPtr->sock, SHUT_RDWR);
+    NsChanIoShut(chanPtr->ioPtr);
     if (isArmed) {
         Cancel(chanPtr);
     }
@@ -243,7 +254,8 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
         Move(&sending, &chanPtr->unsent);
         Ns_MutexUnlock(&chanPtr->lock);
 
-        n = SendUnlocked(chanPtr, &sending);
+        n = NsChanIoSend(chanPtr->ioPtr, Ns_DStringValue(&sending),
+                         (size_t) Ns_DStringLength(&sending));
         error = n < 0 ? errno : 0;
 
         Ns_MutexLock(&chanPtr->lock);
@@ -270,6 +282,7 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
     chanPtr->nSent += nSent;
     chanPtr->sendError = error;
     Ns_MutexUnlock(&chanPtr->lock);
+    NoteTraffic(chanPtr, "sent", error != 0 ? -1 : nSent);
     errno = error;
     return error != 0 ? -1 : nSent;
 }
@@ -302,77 +315,62 @@ DropBytes(Ns_DString *dsPtr, size_t n)
     }
 }
 
-/*
- * Send as much as the socket takes now.
- */
-static int64_t
-SendUnlocked(NsChan *chanPtr, Ns_DString *dsPtr)
-{
-    const char *bytes = Ns_DStringValue(dsPtr);
-    size_t      length = (size_t) Ns_DStringLength(dsPtr), nSent = 0;
-
-    while (nSent < length) {
-        ssize_t n = send(chanPtr->sock, bytes + nSent, length - nSent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
-
-        if (n >= 0) {
-            nSent += (size_t) n;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            break;
-        } else if (errno != EINTR) {
-            return -1;
-        }
-    }
-    return (int64_t) nSent;
-}
-
 /* ---- Reading. ---- */
 
 int
 NsChanRead(NsChan *chanPtr, Ns_DString *dsPtr)
 {
-    Ns_Time timeout;
+    NsStamp limit = 0;
     int     n, error;
 
     n = Receive(chanPtr, dsPtr);
-    if (n < 0 && errno == EAGAIN) {
-        Ns_MutexLock(&chanPtr->lock);
-        timeout = chanPtr->receiveTimeout;
-        Ns_MutexUnlock(&chanPtr->lock);
-        n = Ns_SockTimedWait(chanPtr->sock, NS_SOCK_READ, &timeout) == NS_OK
-            ? Receive(chanPtr, dsPtr)
-            : 0;
-        n = n < 0 && errno == EAGAIN ? 0 : n;
+    while (n < 0 && errno == EAGAIN) {
+        n = AwaitData(chanPtr, &limit) ? Receive(chanPtr, dsPtr) : 0;
     }
     error = n < 0 ? errno : 0;
     Ns_MutexLock(&chanPtr->lock);
     chanPtr->nReceived += MAX(n, 0);
     chanPtr->receiveError = error;
     Ns_MutexUnlock(&chanPtr->lock);
+    NoteTraffic(chanPtr, "received", n);
     errno = error;
     return n;
 }
 
 /*
- * Receive what is there now, at most one message.
+ * Part of a record of TLS is no data yet, so this may be called again, with the
+ * limit of the first call (before it, 0).
+ */
+static bool
+AwaitData(NsChan *chanPtr, NsStamp *limitPtr)
+{
+    NsStamp now = NsClockNow();
+    Ns_Time left;
+
+    if (*limitPtr == 0) {
+        Ns_MutexLock(&chanPtr->lock);
+        *limitPtr = now + NsClockFromTime(&chanPtr->receiveTimeout);
+        Ns_MutexUnlock(&chanPtr->lock);
+    }
+    left = NsClockSpan(now, MAX(now, *limitPtr));
+    return Ns_SockTimedWait(chanPtr->sock, NS_SOCK_READ, &left) == NS_OK;
+}
+
+/*
+ * Receive what is there now, at most about one message.
  */
 static int
 Receive(NsChan *chanPtr, Ns_DString *dsPtr)
 {
-    char    buffer[READ_BYTES];
-    ssize_t n;
-    int     total = 0;
+    bool hasMore;
+    int  n = NsChanIoReceive(chanPtr->ioPtr, dsPtr, MAX_MESSAGE, &hasMore);
+    int  error = errno;
 
-    do {
-        n = recv(chanPtr->sock, buffer, sizeof(buffer), MSG_DONTWAIT);
-        if (n > 0) {
-            Ns_DStringNAppend(dsPtr, buffer, (int) n);
-            total += (int) n;
-        }
-    } while ((n < 0 && errno == EINTR)
-             || (n == (ssize_t) sizeof(buffer)
-                 && (size_t) total < MAX_MESSAGE));
-    return total > 0 ? total : (int) n;
+    Ns_MutexLock(&chanPtr->lock);
+    chanPtr->hasMore = hasMore;
+    Ns_MutexUnlock(&chanPtr->lock);
+    errno = error;
+    return n;
 }
 
 void
@@ -528,7 +526,7 @@ Arm(NsChan *chanPtr)
             Take(chanPtr);
         }
     }
-    when = chanPtr->when;
+    when = chanPtr->when | (chanPtr->hasMore ? NS_SOCK_WRITE : 0);
     timeout = NsClockFromTime(&chanPtr->timeout);
     Ns_MutexUnlock(&chanPtr->lock);
     if (isClosed) {
@@ -561,6 +559,9 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
     NsAssert(sock == chanPtr->sock);
     Ns_MutexLock(&chanPtr->lock);
     NsAssert(chanPtr->isArmed);
+    if (why == NS_SOCK_WRITE && (chanPtr->when & NS_SOCK_WRITE) == 0) {
+        why = NS_SOCK_READ; /* There is more, see Arm. */
+    }
     if (!chanPtr->isClosed && chanPtr->script != NULL
         && (why != NS_SOCK_EXIT || (chanPtr->when & NS_SOCK_EXIT) != 0)) {
         chanPtr->isRunning = true;
@@ -568,7 +569,9 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
     }
     Ns_MutexUnlock(&chanPtr->lock);
     if (script != NULL) {
-        result = RunScript(chanPtr, script, why);
+        result = chanPtr->isListening && why == NS_SOCK_READ
+            ? AcceptAll(chanPtr, script)
+            : RunScript(chanPtr, script, NameOf(why));
         ns_free(script);
     }
     Ns_MutexLock(&chanPtr->lock);
@@ -626,7 +629,7 @@ ForgetCallback(NS_SOCKET sock, void *arg, int why)
  * Returns 0: close the channel; 1: continue; 2: wait for another callback.
  */
 static int
-RunScript(const NsChan *chanPtr, const char *script, int why)
+RunScript(const NsChan *chanPtr, const char *script, const char *word)
 {
     Tcl_Interp *interp = Ns_TclAllocateInterp(chanPtr->serverPtr->name);
     Ns_DString  ds;
@@ -636,13 +639,7 @@ RunScript(const NsChan *chanPtr, const char *script, int why)
         return 0;
     }
     Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, script, " ",
-                        why == NS_SOCK_READ            ? "r"
-                            : why == NS_SOCK_WRITE     ? "w"
-                            : why == NS_SOCK_EXCEPTION ? "e"
-                            : why == NS_SOCK_TIMEOUT   ? "t"
-                                                       : "x",
-                        (char *) NULL);
+    Ns_DStringVarAppend(&ds, script, " ", word, (char *) NULL);
     if (Tcl_EvalEx(interp, Ns_DStringValue(&ds), Ns_DStringLength(&ds),
                    TCL_EVAL_GLOBAL)
         != TCL_OK) {
@@ -656,6 +653,77 @@ RunScript(const NsChan *chanPtr, const char *script, int why)
     Ns_DStringFree(&ds);
     Ns_TclDeAllocateInterp(interp);
     return result;
+}
+
+static const char *
+NameOf(int why)
+{
+    return why == NS_SOCK_READ     ? "r"
+        : why == NS_SOCK_WRITE     ? "w"
+        : why == NS_SOCK_EXCEPTION ? "e"
+        : why == NS_SOCK_TIMEOUT   ? "t"
+                                   : "x";
+}
+
+/*
+ * A script for each connection that waits; the channel goes on listening.  Out
+ * of descriptors: wait a moment, since the connections stay.
+ */
+static int
+AcceptAll(NsChan *chanPtr, const char *script)
+{
+    NsSockAddr addr;
+    char       peer[NI_MAXHOST];
+    NS_SOCKET  sock;
+
+    while (addr.length = sizeof(addr.u),
+           (sock = accept4(chanPtr->sock, &addr.u.any, &addr.length,
+                           SOCK_NONBLOCK | SOCK_CLOEXEC))
+               >= 0) {
+        NsChan *newPtr;
+
+        NsSockAddrText(&addr, peer, sizeof(peer));
+        newPtr = NsChanCreate(&(NsChanSpec){
+            .serverPtr = chanPtr->serverPtr,
+            .driver = chanPtr->driver,
+            .peer = peer,
+            .start = NsClockWall(NsClockNow()),
+            .ioPtr = NsChanIoCreate(sock, NULL, NULL),
+            .isServer = true});
+        if (RunScript(chanPtr, script, newPtr->name) == 0) {
+            NsChanClose(newPtr);
+        }
+        NsChanUnref(&newPtr);
+    }
+    if (errno == EMFILE || errno == ENFILE) {
+        static NsEpisode episode;
+
+        if (NsEpisodeBegins(&episode)) {
+            Ns_Log(Error,
+                   "listen: connections are not accepted: %s: raise the limit "
+                   "of open files",
+                   strerror(errno));
+        }
+        (void) poll(NULL, 0, 10);
+    }
+    return 1;
+}
+
+int
+NsChanDebug(NsChan *chanPtr, int level)
+{
+    return level < 0 ? atomic_load(&chanPtr->debugLevel)
+                     : atomic_exchange(&chanPtr->debugLevel, level);
+}
+
+static void
+NoteTraffic(NsChan *chanPtr, const char *what, int64_t n)
+{
+    if (unlikely(atomic_load_explicit(&chanPtr->debugLevel,
+                                      memory_order_relaxed)
+                 > 0)) {
+        Ns_Log(Notice, "conn[%s]: %s %ld bytes", chanPtr->name, what, (long) n);
+    }
 }
 
 /* ---- Looking. ---- */

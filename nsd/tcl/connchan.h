@@ -15,6 +15,7 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "process/server.h"
+#include "tcl/chanio.h"
 
 typedef struct NsChan NsChan; /* Counted. */
 
@@ -24,8 +25,11 @@ typedef struct NsChanSpec {
     const char *peer;
     const char *clientData; /* NULL: none. */
     Ns_Time     start;
-    NS_SOCKET   sock;     /* Becomes the channel's. */
-    bool        isServer; /* The other end is a client: it masks frames. */
+    NsChanIo   *ioPtr;       /* Becomes the channel's. */
+    bool        isServer;    /* The other end is a client: it masks frames. */
+    bool        isListening; /* Its callback runs as `SCRIPT CHANNEL` with each
+                              * new connection, and closes that unless the
+                              * result is true. */
 } NsChanSpec;
 
 void NsChanInit(void);
@@ -76,6 +80,12 @@ typedef struct NsChanCallback {
 } NsChanCallback;
 
 Ns_ReturnCode NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr);
+
+/*
+ * How much of the traffic is logged: 0 nothing, otherwise how many bytes.  The
+ * former level; -1 leaves it.
+ */
+int NsChanDebug(NsChan *chanPtr, int level);
 
 /*
  * Append {CH THREAD START DRIVER PEER SENT RECEIVED CLIENTDATA CALLBACK WHEN}

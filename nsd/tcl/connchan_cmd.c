@@ -9,16 +9,20 @@
 
 #include "tcl/connchan_cmd.h"
 #include "ns.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/random.h"
 #include "http/urlparts.h"
 #include "http/wsframe.h"
+#include "net/connect.h"
+#include "net/listen.h"
 #include "request/conn.h"
 #include "request/reply.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/connchan.h"
+#include "tcl/httpsettings.h"
 #include "tcl/set.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
@@ -37,11 +41,48 @@ typedef struct ConnChan {
     struct ConnChan *prevPtr;
 } ConnChan;
 
+/*
+ * Options of connect and open.
+ */
+typedef struct ClientOptions {
+    bool            isTls;
+    int             isInsecure;
+    Ns_Time        *timeoutPtr;
+    char           *driver;
+    char           *unixSocket;
+    NsTlsClientSpec tls;
+} ClientOptions;
+
+/*
+ * What open asks for.
+ */
+typedef struct Target {
+    char      *method;
+    char      *version;
+    char      *url;
+    NsUrlParts parts;
+    int        port;
+} Target;
+
+#define TLS_OPTIONS(o)                                           \
+    {"-cafile", Ns_ObjvString, &(o).tls.caFile, NULL},           \
+        {"-capath", Ns_ObjvString, &(o).tls.caPath, NULL},       \
+        {"-cert", Ns_ObjvString, &(o).tls.certificate, NULL},    \
+        {"-driver", Ns_ObjvString, &(o).driver, NULL},           \
+        {"-hostname", Ns_ObjvString, &(o).tls.host, NULL},       \
+        {"-insecure", Ns_ObjvBool, &(o).isInsecure, INT2PTR(1)}, \
+        {"-key", Ns_ObjvString, &(o).tls.key, NULL},             \
+        {"-timeout", Ns_ObjvTime, &(o).timeoutPtr, NULL},        \
+    {                                                            \
+        "-unix_socket", Ns_ObjvString, &(o).unixSocket, NULL     \
+    }
+
 static Ns_Mutex  lock; /* Guards the list. */
 static ConnChan *firstPtr;
 
-static Tcl_ObjCmdProc CallbackCmd, CloseCmd, ConnectCmd, DetachCmd, ExistsCmd,
-    ListCmd, OpenCmd, ReadCmd, StatusCmd, WriteCmd, WsEncodeCmd;
+static Tcl_ObjCmdProc CallbackCmd, CloseCmd, ConnectCmd, DebugCmd, DetachCmd,
+    ExistsCmd, ListCmd, ListenCmd, OpenCmd, ReadCmd, StatusCmd, WriteCmd,
+    WsEncodeCmd;
 static Tcl_CloseProc Forget;
 static void          AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
 
@@ -49,10 +90,24 @@ static NsChan *FindChan(NsInterp *itPtr, NsServer *serverPtr, Tcl_Obj *nameObj);
 static int     TakeChan(NsInterp *itPtr, int objc, Tcl_Obj *const *objv,
                         NsChan **chanPtrPtr);
 static int     ParseWhen(Tcl_Interp *interp, const char *text, int *whenPtr);
-static int     Connect(NsInterp *itPtr, const char *host, int port,
-                       const Ns_Time *timeoutPtr, const char *driver,
-                       NsChan **chanPtrPtr);
-static int     SendFailed(Tcl_Interp *interp, const NsChan *chanPtr);
+static int Connect(NsInterp *itPtr, ClientOptions *optionsPtr, const char *host,
+                   int port, const char *driver, NsChan **chanPtrPtr);
+static NS_SOCKET    ConnectSocket(Tcl_Interp          *interp,
+                                  const ClientOptions *optionsPtr,
+                                  const char *host, int port);
+static NsTlsClient *StartTls(NsInterp *itPtr, ClientOptions *optionsPtr,
+                             const char *host, NS_SOCKET sock);
+static void         TellListening(Tcl_Interp *interp, const NsChan *chanPtr,
+                                  const NsSockAddr *addrPtr, const char *address,
+                                  NS_SOCKET sock);
+static int          Open(NsInterp *itPtr, ClientOptions *clientPtr,
+                         const Target *targetPtr, Ns_Set *headers);
+static int          CheckTarget(Tcl_Interp *interp, Target *targetPtr,
+                                ClientOptions *clientPtr);
+static int          AppendRequest(Tcl_Interp *interp, Ns_DString *dsPtr,
+                                  const Target *targetPtr, const char *hostname,
+                                  Ns_Set *headers);
+static int          SendFailed(Tcl_Interp *interp, const NsChan *chanPtr);
 static int AppendFields(Tcl_Interp *interp, Ns_DString *dsPtr, Ns_Set *headers);
 static void AppendTarget(Ns_DString *dsPtr, const char *method,
                          const char *version, const NsUrlParts *partsPtr);
@@ -62,9 +117,11 @@ static const NsTclCommand subcmds[] = {
     {"callback", CallbackCmd, 0, NS_TCL_ANY, NULL, 0},
     {"close", CloseCmd, 0, NS_TCL_ANY, NULL, 0},
     {"connect", ConnectCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"debug", DebugCmd, 1, 2, "channel ?level?", 0},
     {"detach", DetachCmd, 0, 0, NULL, 0},
     {"exists", ExistsCmd, 1, 1, "channel", 0},
     {"list", ListCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"listen", ListenCmd, 0, NS_TCL_ANY, NULL, 0},
     {"open", OpenCmd, 0, NS_TCL_ANY, NULL, 0},
     {"read", ReadCmd, 0, NS_TCL_ANY, NULL, 0},
     {"status", StatusCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -191,6 +248,7 @@ DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsConn *connPtr = NsTclCurrentConn(clientData);
     NsChan *chanPtr;
+    Ns_Sock taken = {.arg = NULL};
     int     fd;
 
     if (connPtr == NULL) {
@@ -199,10 +257,7 @@ DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (NsConnSocketIsTaken(connPtr) || connPtr->sockPtr == NULL) {
         return NsTclFail(interp, "connection socket is detached");
     }
-    if (connPtr->settingsPtr->isTls) {
-        return NsTclFail(interp, "a connection with TLS cannot be detached");
-    }
-    fd = NsConnDetach(connPtr);
+    fd = NsConnDetach(connPtr, connPtr->settingsPtr->isTls ? &taken : NULL);
     if (fd < 0) {
         return NsTclFail(interp, "connection already closed");
     }
@@ -212,7 +267,7 @@ DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         .peer = Ns_ConnPeer(&connPtr->pub),
         .clientData = NsConnClientData(connPtr),
         .start = NsClockWall(connPtr->work.queueStamp),
-        .sock = fd,
+        .ioPtr = NsChanIoCreate(fd, NULL, &taken),
         .isServer = true});
     Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
     NsChanUnref(&chanPtr);
@@ -220,26 +275,30 @@ DetachCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_connchan connect ?-timeout t? ?--? host port
+ * ns_connchan connect ?-tls? ?OPTION ...? ?--? host port
  */
 static int
 ConnectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            Tcl_Obj *const *objv)
 {
-    char       *host;
-    int         port;
-    Ns_Time     second = {1, 0}, *timeoutPtr = &second;
-    NsChan     *chanPtr;
-    Ns_ObjvSpec options[] = {{"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-                             {"--", Ns_ObjvBreak, NULL, NULL},
-                             {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"host", Ns_ObjvString, &host, NULL},
-                          {"port", Ns_ObjvInt, &port, NULL},
-                          {NULL, NULL, NULL, NULL}};
+    char         *host;
+    int           port, isTls = 0;
+    ClientOptions client = {.timeoutPtr = &(Ns_Time){1, 0}};
+    NsChan       *chanPtr;
+    Ns_ObjvSpec   options[] = {TLS_OPTIONS(client),
+                               {"-tls", Ns_ObjvBool, &isTls, INT2PTR(1)},
+                               {"--", Ns_ObjvBreak, NULL, NULL},
+                               {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec   args[] = {{"host", Ns_ObjvString, &host, NULL},
+                            {"port", Ns_ObjvInt, &port, NULL},
+                            {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
-        || Connect(clientData, host, port, timeoutPtr, "connect", &chanPtr)
-            != TCL_OK) {
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    client.isTls = isTls != 0;
+    if (Connect(clientData, &client, host, port, "connect", &chanPtr)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
@@ -248,114 +307,331 @@ ConnectCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Connect(NsInterp *itPtr, const char *host, int port, const Ns_Time *timeoutPtr,
+Connect(NsInterp *itPtr, ClientOptions *optionsPtr, const char *host, int port,
         const char *driver, NsChan **chanPtrPtr)
 {
-    Ns_Time   timeout = *timeoutPtr;
-    NS_SOCKET sock = Ns_SockTimedConnect(host, port, &timeout);
+    NS_SOCKET    sock = ConnectSocket(itPtr->interp, optionsPtr, host, port);
+    NsTlsClient *tlsPtr = NULL;
 
     if (sock == NS_INVALID_SOCKET) {
-        return NsTclFail(itPtr->interp, "can't connect to %s port %d: %s", host,
-                         port,
-                         errno == 0 ? "host not found"
-                                    : Tcl_PosixError(itPtr->interp));
+        return TCL_ERROR;
+    }
+    if (optionsPtr->isTls
+        && (tlsPtr = StartTls(itPtr, optionsPtr, host, sock)) == NULL) {
+        NsClose(sock);
+        return TCL_ERROR;
     }
     *chanPtrPtr = NsChanCreate(&(NsChanSpec){
         .serverPtr = itPtr->serverPtr,
-        .driver = driver,
+        .driver = optionsPtr->driver != NULL ? optionsPtr->driver : driver,
         .peer = host,
         .start = NsClockWall(NsClockNow()),
-        .sock = sock});
+        .ioPtr = NsChanIoCreate(sock, tlsPtr, NULL)});
+    return TCL_OK;
+}
+
+static NS_SOCKET
+ConnectSocket(Tcl_Interp *interp, const ClientOptions *optionsPtr,
+              const char *host, int port)
+{
+    Ns_Time   timeout = *optionsPtr->timeoutPtr;
+    NS_SOCKET sock;
+
+    if (optionsPtr->unixSocket == NULL) {
+        sock = Ns_SockTimedConnect(host, port, &timeout);
+        if (sock == NS_INVALID_SOCKET) {
+            (void) NsTclFail(interp, "can't connect to %s port %d: %s", host,
+                             port,
+                             errno == 0 ? "host not found"
+                                        : Tcl_PosixError(interp));
+        }
+        return sock;
+    }
+    if (*optionsPtr->unixSocket != '/') {
+        (void) NsTclFail(interp,
+                         "Unix Domain Socket must start with a slash \"%s\"",
+                         optionsPtr->unixSocket);
+        return NS_INVALID_SOCKET;
+    }
+    sock = NsConnectUnix(optionsPtr->unixSocket);
+    if (sock == NS_INVALID_SOCKET) {
+        (void) NsTclFail(interp, "can't connect to %s: %s",
+                         optionsPtr->unixSocket, Tcl_PosixError(interp));
+    }
+    return sock;
+}
+
+/*
+ * The handshake, in the time that connecting may take.
+ */
+static NsTlsClient *
+StartTls(NsInterp *itPtr, ClientOptions *optionsPtr, const char *host,
+         NS_SOCKET sock)
+{
+    NsTlsClientSpec *specPtr = &optionsPtr->tls;
+    NsStamp      limit = NsClockNow() + NsClockFromTime(optionsPtr->timeoutPtr);
+    NsTlsStatus  status;
+    NsTlsClient *tlsPtr;
+    Ns_DString   reason;
+
+    (void) Ns_SockSetNonBlocking(sock);
+    NsHttpSettingsForTls(NsHttpSettingsGet(itPtr->serverPtr),
+                         optionsPtr->isInsecure != 0 ? -1 : 0, specPtr);
+    specPtr->sock = sock;
+    if (specPtr->host == NULL || *specPtr->host == '\0') {
+        specPtr->host = host;
+    }
+    Ns_DStringInit(&reason);
+    tlsPtr = NsTlsClientCreate(specPtr, &reason);
+    if (tlsPtr == NULL) {
+        (void) NsTclFail(itPtr->interp, "ssl connect failed: %s",
+                         Ns_DStringValue(&reason));
+        Ns_DStringFree(&reason);
+        return NULL;
+    }
+    Ns_DStringFree(&reason);
+    while ((status = NsTlsClientHandshake(tlsPtr)) == NS_TLS_WAIT) {
+        NsStamp now = NsClockNow();
+        Ns_Time left = NsClockSpan(now, MAX(now, limit));
+
+        if (Ns_SockTimedWait(sock, NsTlsClientWhen(tlsPtr), &left) != NS_OK) {
+            NsTlsClientDestroy(&tlsPtr);
+            (void) NsTclFail(itPtr->interp,
+                             "timeout waiting for TLS handshake");
+            Tcl_SetErrorCode(itPtr->interp, "NS_TIMEOUT", (char *) NULL);
+            return NULL;
+        }
+    }
+    if (status != NS_TLS_OK) {
+        (void) NsTclFail(itPtr->interp, "ssl connect failed: %s",
+                         status == NS_TLS_END ? "connection closed"
+                                              : NsTlsClientReason(tlsPtr));
+        NsTlsClientDestroy(&tlsPtr);
+        return NULL;
+    }
+    return tlsPtr;
+}
+
+/*
+ * ns_connchan listen ?-bind? ?-driver d? ?-server s? ?--? address port script:
+ * the address is always bound.
+ */
+static int
+ListenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    NsServer   *serverPtr = itPtr->serverPtr;
+    char       *address, *script, *driver = NULL, *server = NULL;
+    int         port, isBound = 0;
+    NS_SOCKET   sock;
+    NsSockAddr  addr = {.length = sizeof(addr.u)};
+    char        text[NI_MAXHOST];
+    NsChan     *chanPtr;
+    Ns_ObjvSpec options[] = {
+        {"-bind", Ns_ObjvBool, &isBound, INT2PTR(1)},
+        {"-driver", Ns_ObjvString, &driver, NULL},
+        {"-server", Ns_ObjvString, &server, NULL},
+        {"--", Ns_ObjvBreak, NULL, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"address", Ns_ObjvString, &address, NULL},
+                          {"port", Ns_ObjvInt, &port, NULL},
+                          {"script", Ns_ObjvString, &script, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (server != NULL
+            && (serverPtr = NsServerArgFind(interp, server)) == NULL)) {
+        return TCL_ERROR;
+    }
+    if (port < 0 || port > 65535) {
+        return NsTclFail(interp, "invalid port %d", port);
+    }
+    sock = Ns_SockListenEx(address, port, SOMAXCONN);
+    if (sock == NS_INVALID_SOCKET) {
+        return NsTclFail(interp, "can't listen on %s port %d: %s", address,
+                         port, Tcl_PosixError(interp));
+    }
+    (void) getsockname(sock, &addr.u.any, &addr.length);
+    NsSockAddrText(&addr, text, sizeof(text));
+    chanPtr = NsChanCreate(&(NsChanSpec){
+        .serverPtr = serverPtr,
+        .driver = driver != NULL ? driver : "listen",
+        .peer = text,
+        .start = NsClockWall(NsClockNow()),
+        .ioPtr = NsChanIoCreate(sock, NULL, NULL),
+        .isListening = true});
+    if (NsChanSetCallback(chanPtr,
+                          &(NsChanCallback){.script = script,
+                                            .when = NS_SOCK_READ})
+        != NS_OK) {
+        NsChanClose(chanPtr);
+        NsChanUnref(&chanPtr);
+        return NsTclFail(interp, "could not register callback");
+    }
+    TellListening(interp, chanPtr, &addr, text, sock);
+    NsChanUnref(&chanPtr);
+    return TCL_OK;
+}
+
+static void
+TellListening(Tcl_Interp *interp, const NsChan *chanPtr,
+              const NsSockAddr *addrPtr, const char *address, NS_SOCKET sock)
+{
+    int port = ntohs(addrPtr->u.any.sa_family == AF_INET6
+                         ? addrPtr->u.in6.sin6_port
+                         : addrPtr->u.in.sin_port);
+
+    Tcl_SetObjResult(interp,
+                     Tcl_ObjPrintf("channel %s port %d sock %d address %s",
+                                   NsChanName(chanPtr), port, (int) sock,
+                                   address));
+}
+
+static int
+DebugCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+         Tcl_Obj *const *objv)
+{
+    NsInterp *itPtr = clientData;
+    NsChan   *chanPtr = FindChan(itPtr, itPtr->serverPtr, objv[2]);
+    int       level = -1;
+
+    if (chanPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (objc > 3 && Tcl_GetIntFromObj(interp, objv[3], &level) != TCL_OK) {
+        NsChanUnref(&chanPtr);
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsChanDebug(chanPtr, level)));
+    NsChanUnref(&chanPtr);
     return TCL_OK;
 }
 
 /*
- * ns_connchan open ?-headers set? ?-hostname h? ?-method m? ?-timeout t?
- * ?-version v? ?--? url
+ * ns_connchan open ?-headers set? ?-method m? ?-version v? ?OPTION ...? ?--?
+ * url
  */
 static int
 OpenCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    NsInterp   *itPtr = clientData;
-    Tcl_Obj    *setObj = NULL;
-    char       *method = NULL, *version = NULL, *hostname = NULL, *url;
-    Ns_Time     second = {1, 0}, *timeoutPtr = &second;
-    Ns_Set     *headers = NULL;
-    NsUrlParts  parts;
-    NsSpan     *spans = parts.parts;
-    NsChan     *chanPtr;
-    Ns_DString  host, request;
-    int         port = 80, result = TCL_ERROR;
-    Ns_ObjvSpec options[] = {
-        {"-headers", Ns_ObjvObj, &setObj, NULL},
-        {"-hostname", Ns_ObjvString, &hostname, NULL},
-        {"-method", Ns_ObjvString, &method, NULL},
-        {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
-        {"-version", Ns_ObjvString, &version, NULL},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec args[] = {{"url", Ns_ObjvString, &url, NULL},
+    NsInterp     *itPtr = clientData;
+    Tcl_Obj      *setObj = NULL;
+    ClientOptions client = {.timeoutPtr = &(Ns_Time){1, 0}};
+    Target        target = {.method = (char *) (uintptr_t) "GET",
+                            .version = (char *) (uintptr_t) "1.0"};
+    Ns_Set       *headers = NULL;
+    Ns_ObjvSpec   options[] = {
+          TLS_OPTIONS(client),
+          {"-headers", Ns_ObjvObj, &setObj, NULL},
+          {"-method", Ns_ObjvString, &target.method, NULL},
+          {"-version", Ns_ObjvString, &target.version, NULL},
+          {"--", Ns_ObjvBreak, NULL, NULL},
+          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"url", Ns_ObjvString, &target.url, NULL},
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
-        || (setObj != NULL && (headers = NsTclSetGet(itPtr, setObj)) == NULL)) {
+        || (setObj != NULL && (headers = NsTclSetGet(itPtr, setObj)) == NULL)
+        || CheckTarget(interp, &target, &client) != TCL_OK) {
         return TCL_ERROR;
     }
-    method = method == NULL ? (char *) (uintptr_t) "GET" : method;
-    version = version == NULL ? (char *) (uintptr_t) "1.0" : version;
-    if (NsUrlSplit(url, false, &parts) != NULL
-        || spans[NS_URL_HOST].start == NULL || !IsLine(url)
-        || strchr(url, ' ') != NULL) {
-        return NsTclFail(interp, "invalid URL \"%s\"", url);
-    }
-    if (spans[NS_URL_PROTO].length != 4 || strncasecmp(url, "http", 4) != 0) {
-        return NsTclFail(interp, "no driver for protocol '%.*s' found",
-                         (int) spans[NS_URL_PROTO].length, url);
-    }
-    if (strpbrk(method, " \t\r\n") != NULL || *method == '\0') {
-        return NsTclFail(interp, "bad method \"%s\"", method);
-    }
-    if (strspn(version, "0123456789.") != strlen(version)
-        || (hostname != NULL && !IsLine(hostname))) {
-        return NsTclFail(interp, "invalid HTTP version or host name");
-    }
+    return Open(itPtr, &client, &target, headers);
+}
+
+static int
+Open(NsInterp *itPtr, ClientOptions *clientPtr, const Target *targetPtr,
+     Ns_Set *headers)
+{
+    const NsSpan *hostPtr = &targetPtr->parts.parts[NS_URL_HOST];
+    NsChan       *chanPtr;
+    Ns_DString    host, request;
+    int           result = TCL_ERROR;
+
     Ns_DStringInit(&host);
     Ns_DStringInit(&request);
-    Ns_DStringNAppend(&host, spans[NS_URL_HOST].start,
-                      (int) spans[NS_URL_HOST].length);
-    if (spans[NS_URL_PORT].length > 0) {
-        port = (int) strtol(spans[NS_URL_PORT].start, NULL, 10);
-    }
-    AppendTarget(&request, method, version, &parts);
-    if (headers == NULL || Ns_SetIFind(headers, "Host") < 0) {
-        Ns_DStringVarAppend(&request, "Host: ",
-                            hostname != NULL ? hostname
-                                             : Ns_DStringValue(&host),
-                            (char *) NULL);
-        if (hostname == NULL && spans[NS_URL_PORT].length > 0) {
-            Ns_DStringPrintf(&request, ":%d", port);
-        }
-        Ns_DStringAppend(&request, "\r\n");
-    }
-    if (AppendFields(interp, &request, headers) == TCL_OK
-        && Connect(itPtr, Ns_DStringValue(&host), port, timeoutPtr, "http",
-                   &chanPtr)
+    Ns_DStringNAppend(&host, hostPtr->start, (int) hostPtr->length);
+    if (AppendRequest(itPtr->interp, &request, targetPtr, clientPtr->tls.host,
+                      headers)
+            == TCL_OK
+        && Connect(itPtr, clientPtr, Ns_DStringValue(&host), targetPtr->port,
+                   clientPtr->isTls ? "https" : "http", &chanPtr)
             == TCL_OK) {
         if (NsChanWrite(chanPtr, Ns_DStringValue(&request),
                         (size_t) Ns_DStringLength(&request))
             < 0) {
-            (void) SendFailed(interp, chanPtr);
+            (void) SendFailed(itPtr->interp, chanPtr);
             NsChanClose(chanPtr);
         } else {
-            Tcl_SetObjResult(interp, Tcl_NewStringObj(NsChanName(chanPtr), -1));
-            result = TCL_OK;
+            result = NsTclReturnString(itPtr->interp, NsChanName(chanPtr));
         }
         NsChanUnref(&chanPtr);
     }
     Ns_DStringFree(&request);
     Ns_DStringFree(&host);
     return result;
+}
+
+/*
+ * Take the URL apart; refuse what would be more than a request line.
+ */
+static int
+CheckTarget(Tcl_Interp *interp, Target *targetPtr, ClientOptions *clientPtr)
+{
+    const NsSpan *spans = targetPtr->parts.parts;
+    const char   *url = targetPtr->url, *hostname = clientPtr->tls.host;
+
+    if (NsUrlSplit(url, false, &targetPtr->parts) != NULL
+        || spans[NS_URL_HOST].start == NULL || !IsLine(url)
+        || strchr(url, ' ') != NULL) {
+        return NsTclFail(interp, "invalid URL \"%s\"", url);
+    }
+    clientPtr->isTls = spans[NS_URL_PROTO].length == 5
+        && strncasecmp(url, "https", 5) == 0;
+    if (!clientPtr->isTls
+        && (spans[NS_URL_PROTO].length != 4
+            || strncasecmp(url, "http", 4) != 0)) {
+        return NsTclFail(interp, "no driver for protocol '%.*s' found",
+                         (int) spans[NS_URL_PROTO].length, url);
+    }
+    if (strpbrk(targetPtr->method, " \t\r\n") != NULL
+        || *targetPtr->method == '\0') {
+        return NsTclFail(interp, "bad method \"%s\"", targetPtr->method);
+    }
+    if (strspn(targetPtr->version, "0123456789.") != strlen(targetPtr->version)
+        || (hostname != NULL && !IsLine(hostname))) {
+        return NsTclFail(interp, "invalid HTTP version or host name");
+    }
+    targetPtr->port = clientPtr->isTls ? 443 : 80;
+    if (spans[NS_URL_PORT].length > 0) {
+        targetPtr->port = (int) strtol(spans[NS_URL_PORT].start, NULL, 10);
+    }
+    return TCL_OK;
+}
+
+static int
+AppendRequest(Tcl_Interp *interp, Ns_DString *dsPtr, const Target *targetPtr,
+              const char *hostname, Ns_Set *headers)
+{
+    const NsSpan *spans = targetPtr->parts.parts;
+
+    AppendTarget(dsPtr, targetPtr->method, targetPtr->version,
+                 &targetPtr->parts);
+    if (headers == NULL || Ns_SetIFind(headers, "Host") < 0) {
+        Ns_DStringAppend(dsPtr, "Host: ");
+        if (hostname != NULL) {
+            Ns_DStringAppend(dsPtr, hostname);
+        } else {
+            Ns_DStringNAppend(dsPtr, spans[NS_URL_HOST].start,
+                              (int) spans[NS_URL_HOST].length);
+        }
+        if (hostname == NULL && spans[NS_URL_PORT].length > 0) {
+            Ns_DStringPrintf(dsPtr, ":%d", targetPtr->port);
+        }
+        Ns_DStringAppend(dsPtr, "\r\n");
+    }
+    return AppendFields(interp, dsPtr, headers);
 }
 
 /*

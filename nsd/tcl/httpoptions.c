@@ -249,17 +249,11 @@ Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr, const Words *wordsPtr)
     specPtr->reply.maxBytes = (uint64_t) wordsPtr->maxResponse;
     specPtr->reply.file = wordsPtr->outputFile;
     specPtr->reply.isRaw = wordsPtr->isRaw != 0;
-    if (tlsPtr->caFile == NULL && tlsPtr->caPath == NULL) {
-        tlsPtr->caFile = settingsPtr->caFile;
-        tlsPtr->caPath = settingsPtr->caPath;
-    }
-    tlsPtr->isInsecure = wordsPtr->mustVerify < 0
-        || (wordsPtr->mustVerify == 0
-            && (wordsPtr->isInsecure || !settingsPtr->isValidated));
-    tlsPtr->isNameless = tlsPtr->host == NULL && !settingsPtr->sendsNames;
-    tlsPtr->maxDepth = settingsPtr->maxDepth;
-    tlsPtr->exceptions = settingsPtr->exceptions;
-    tlsPtr->nExceptions = settingsPtr->nExceptions;
+    NsHttpSettingsForTls(settingsPtr,
+                         wordsPtr->mustVerify != 0
+                             ? wordsPtr->mustVerify
+                             : (wordsPtr->isInsecure ? -1 : 0),
+                         tlsPtr);
     if (wordsPtr->proxyObj != NULL
         && SetProxy(itPtr->interp, wordsPtr->proxyObj, specPtr) != TCL_OK) {
         return TCL_ERROR;

@@ -65,6 +65,22 @@ NsHttpSettingsGet(NsServer *serverPtr)
                              : NsPerServerGet(&perServer, serverPtr, Create);
 }
 
+void
+NsHttpSettingsForTls(const NsHttpSettings *settingsPtr, int verify,
+                     NsTlsClientSpec *tlsPtr)
+{
+    if (tlsPtr->caFile == NULL && tlsPtr->caPath == NULL) {
+        tlsPtr->caFile = settingsPtr->caFile;
+        tlsPtr->caPath = settingsPtr->caPath;
+    }
+    tlsPtr->isInsecure = verify < 0
+        || (verify == 0 && !settingsPtr->isValidated);
+    tlsPtr->isNameless = tlsPtr->host == NULL && !settingsPtr->sendsNames;
+    tlsPtr->maxDepth = settingsPtr->maxDepth;
+    tlsPtr->exceptions = settingsPtr->exceptions;
+    tlsPtr->nExceptions = settingsPtr->nExceptions;
+}
+
 static void *
 Create(NsServer *serverPtr)
 {

@@ -35,4 +35,11 @@ void NsHttpSettingsInit(void);
  */
 const NsHttpSettings *NsHttpSettingsGet(NsServer *serverPtr);
 
+/*
+ * Complete the settings of a connection: authorities where none are given, and
+ * whether certificates are verified (0: as configured, -1: no, 1: yes).
+ */
+void NsHttpSettingsForTls(const NsHttpSettings *settingsPtr, int verify,
+                          NsTlsClientSpec *tlsPtr);
+
 #endif
