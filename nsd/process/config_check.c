@@ -23,8 +23,14 @@ static void VisitParameter(NsConfigCheck      *checkPtr,
 static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
                                              const char        **nearestPtr);
 static void                      VisitUnreadSection(NsConfigCheck      *checkPtr,
-                                                    const NsConfigItem *itemPtr);
-static void                      CheckStreams(NsConfigCheck *checkPtr);
+                                                    const NsConfigItem *itemPtr,
+                                                    const char         *nearest);
+static void ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                          const char *nearest);
+static void ReportParameter(NsConfigCheck      *checkPtr,
+                            const NsConfigItem *itemPtr, const char *nearest);
+static void CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+static void CheckStreams(NsConfigCheck *checkPtr);
 static bool Canonical(const char *section, Ns_DString *dsPtr);
 static bool AppendModule(const char *modules, const char *rest,
                          Ns_DString *dsPtr);
@@ -82,8 +88,8 @@ VisitNames(const NsConfigItem *itemPtr, void *arg)
 }
 
 /*
- * A name that resembles no known one may be a module's or an application's own:
- * a start mentions it if nothing has read it, and -T in passing.
+ * Names are judged by -T, and by a start when everybody has read what he reads:
+ * one that is not the server's may be a module's or an application's own.
  */
 static void
 VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
@@ -93,12 +99,13 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
     if (checkPtr->sectionPtr != NULL) {
         NsConfigRefsSection(checkPtr, itemPtr);
-    } else if (nearest != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "unknown section \"%s\"; the "
-                       "nearest known one is \"%s\"",
-                       itemPtr->section, nearest);
-    } else if (checkPtr->file != NULL
+    }
+    if (checkPtr->file == NULL) {
+        return;
+    }
+    if (checkPtr->sectionPtr == NULL && nearest != NULL) {
+        ReportSection(checkPtr, itemPtr, nearest);
+    } else if (checkPtr->sectionPtr == NULL
                && strncmp(itemPtr->section, "ns/", 3) == 0
                && strstr(itemPtr->section, "/module/") == NULL) {
         fprintf(checkPtr->file,
@@ -106,11 +113,49 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
                 "server's; a module or an application may read it\n",
                 itemPtr->place.file, itemPtr->place.line, itemPtr->section);
     }
-    if (checkPtr->file != NULL && NsConfigRefsIsOfNoModule(itemPtr->section)) {
+    CheckModule(checkPtr, itemPtr);
+}
+
+static void
+ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+              const char *nearest)
+{
+    NsConfigReport(checkPtr, itemPtr->place,
+                   "unknown section \"%s\"; the "
+                   "nearest known one is \"%s\"",
+                   itemPtr->section, nearest);
+}
+
+/*
+ * The section of a module that no list of modules has: one that can be loaded
+ * but is not, as many configurations have it, or a name that is misspelt.
+ */
+static void
+CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char *nearest;
+
+    if (!NsConfigRefsIsOfNoModule(itemPtr->section)) {
+        return;
+    }
+    nearest = checkPtr->sectionPtr != NULL
+        ? NULL
+        : NsConfigRefsNearestModule(itemPtr->section);
+    if (nearest != NULL) {
         NsConfigReport(checkPtr, itemPtr->place,
-                       "section \"%s\" belongs to a "
-                       "module that no section \"modules\" names",
-                       itemPtr->section);
+                       "section \"%s\" belongs to a module that no section "
+                       "\"modules\" names; the nearest one is \"%s\"",
+                       itemPtr->section, nearest);
+    } else if (checkPtr->file != NULL) {
+        fprintf(checkPtr->file,
+                "%s:%d: note: section \"%s\" belongs to a module that no "
+                "section \"modules\" names\n",
+                itemPtr->place.file, itemPtr->place.line, itemPtr->section);
+    } else {
+        Ns_Log(Notice,
+               "config: %s:%d: section \"%s\" belongs to a module that is not "
+               "loaded",
+               itemPtr->place.file, itemPtr->place.line, itemPtr->section);
     }
 }
 
@@ -154,18 +199,28 @@ VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
         }
         return;
     }
+    if (checkPtr->file == NULL) {
+        return;
+    }
     nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
     if (nearest != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "unknown parameter \"%s\" in "
-                       "section \"%s\"; the nearest known one is \"%s\"",
-                       itemPtr->key, itemPtr->section, nearest);
-    } else if (checkPtr->file != NULL) {
+        ReportParameter(checkPtr, itemPtr, nearest);
+    } else {
         NsConfigReport(checkPtr, itemPtr->place,
                        "unknown parameter \"%s\" in "
                        "section \"%s\"",
                        itemPtr->key, itemPtr->section);
     }
+}
+
+static void
+ReportParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                const char *nearest)
+{
+    NsConfigReport(checkPtr, itemPtr->place,
+                   "unknown parameter \"%s\" in "
+                   "section \"%s\"; the nearest known one is \"%s\"",
+                   itemPtr->key, itemPtr->section, nearest);
 }
 
 static void
@@ -189,18 +244,20 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
 
     if (itemPtr->key == NULL) {
         checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
-        if (!itemPtr->isRead && nearest == NULL
-            && strncmp(itemPtr->section, "ns/", 3) == 0) {
-            VisitUnreadSection(checkPtr, itemPtr);
+        if (!itemPtr->isRead && strncmp(itemPtr->section, "ns/", 3) == 0) {
+            VisitUnreadSection(checkPtr, itemPtr, nearest);
         }
     } else if (checkPtr->sectionPtr != NULL && !itemPtr->isRead
-               && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL
-               && NsParameterNearest(checkPtr->sectionPtr, itemPtr->key)
-                   == NULL) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "unknown parameter \"%s\" in "
-                       "section \"%s\": nothing has read it",
-                       itemPtr->key, itemPtr->section);
+               && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL) {
+        nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
+        if (nearest != NULL) {
+            ReportParameter(checkPtr, itemPtr, nearest);
+        } else {
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "unknown parameter \"%s\" in "
+                           "section \"%s\": nothing has read it",
+                           itemPtr->key, itemPtr->section);
+        }
     }
 }
 
@@ -208,19 +265,19 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
  * Scripts of a module may read its section at any time.
  */
 static void
-VisitUnreadSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+VisitUnreadSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                   const char *nearest)
 {
-    if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "section \"%s\" belongs to a "
-                       "module that is not loaded",
-                       itemPtr->section);
+    if (checkPtr->sectionPtr == NULL && nearest != NULL) {
+        ReportSection(checkPtr, itemPtr, nearest);
     } else if (checkPtr->sectionPtr == NULL
                && strstr(itemPtr->section, "/module/") == NULL) {
         NsConfigReport(checkPtr, itemPtr->place,
                        "unknown section \"%s\": "
                        "nothing has read it",
                        itemPtr->section);
+    } else {
+        CheckModule(checkPtr, itemPtr);
     }
 }
 

@@ -17,8 +17,8 @@
 #include "nstypes.h"
 
 /*
- * Report on a file, one line each, or as Warnings in the log.  The result is
- * how many things are wrong.
+ * Report on a file, one line each; or values and references as Warnings in the
+ * log.  The result is how many things are wrong.
  */
 int NsConfigCheckPrint(FILE *file);
 int NsConfigCheckLog(void);
@@ -30,8 +30,8 @@ int NsConfigCheckLog(void);
 int NsConfigCheckReferences(FILE *file);
 
 /*
- * Log what is unknown and resembles nothing, and what modules, libraries and
- * applications have not read either.  After these are loaded.
+ * Log what is unknown, and what modules, libraries and applications have not
+ * read either.  After these are loaded.
  */
 void NsConfigCheckUnread(void);
 

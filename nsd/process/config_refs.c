@@ -147,6 +147,35 @@ NsConfigRefsIsOfNoModule(const char *section)
     return isOfNone;
 }
 
+/*
+ * In the lists where NsConfigRefsIsOfNoModule has looked.
+ */
+const char *
+NsConfigRefsNearestModule(const char *section)
+{
+    const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+    const char   *nearest;
+    Parts         parts;
+    bool          isGlobal;
+    Ns_DString    ds;
+
+    Split(section, &parts);
+    isGlobal = STREQ(parts.at[1], "module");
+    nearest = NearestKey("ns/modules", parts.at[isGlobal ? 2 : 4]);
+    for (int i = 0;
+         nearest == NULL && servers != NULL && i < (int) Ns_SetSize(servers);
+         i++) {
+        if (isGlobal || STRIEQ(Ns_SetKey(servers, i), parts.at[2])) {
+            Ns_DStringInit(&ds);
+            Ns_DStringVarAppend(&ds, "ns/server/", Ns_SetKey(servers, i),
+                                "/modules", NULL);
+            nearest = NearestKey(ds.string, parts.at[isGlobal ? 2 : 4]);
+            Ns_DStringFree(&ds);
+        }
+    }
+    return nearest;
+}
+
 void
 NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
                ...)

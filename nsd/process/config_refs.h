@@ -37,6 +37,11 @@ void NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 bool NsConfigRefsIsOfNoModule(const char *section);
 
 /*
+ * The listed module whose name resembles that of such a section; NULL: none.
+ */
+const char *NsConfigRefsNearestModule(const char *section);
+
+/*
  * Whether home is there; makes it the base of all paths.
  */
 bool NsConfigRefsHome(NsConfigCheck *checkPtr);
