@@ -563,6 +563,10 @@ ns_section ns/server/default/module/nslog
   #ns_param suppressquery           false      ;# Log the path only.
   #ns_param checkforproxy           false      ;# Peer as proxies name it; see trustedproxies.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
+   # Log only a part of the client's address, and which one.
+  #ns_param masklogaddr             false
+  #ns_param maskipv4                255.255.255.0
+  #ns_param maskipv6                ff:ff:ff:ff::
   #ns_param maxbuffer               0          ;# Lines collected before a write.
   #ns_param maxbackup               100        ;# Rolled logs that are kept; by number at most 999.
   #ns_param rolllog                 true       ;# Roll once a day.
@@ -613,6 +617,8 @@ ns_section ns/server/default/module/nslog
 #ns_section ns/server/default/module/nsproxy
   #ns_param exec                    bin/nsproxy-helper ;# Worker program; relative to home.
   #ns_param maxworkers              8          ;# Workers of a pool at most; 0 = none.
+  #ns_param maxworker               8          ;# Other name of that.
+  #ns_param maxslaves               8          ;# Older name of that.
   #ns_param gettimeout              0          ;# Longest wait for a handle; 0 = any.
   #ns_param evaltimeout             0          ;# Longest run of a script; 0 = any.
   #ns_param sendtimeout             5s         ;# Longest time to send a script.

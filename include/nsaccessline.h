@@ -34,6 +34,9 @@ typedef struct Ns_AccessParams {
     bool        rollsDaily;
     int         rollHour;
     bool        rollsOnSignal;
+    bool        masksPeer;
+    const char *maskIpv4;
+    const char *maskIpv6;
 } Ns_AccessParams;
 
 #define NS_ACCESS_MAX_BACKUP 999 /* By number; by date, any. */

@@ -14,6 +14,8 @@
 #include "ns.h"
 #include "nsaccessline.h"
 
+#include <arpa/inet.h>
+
 NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
@@ -31,10 +33,13 @@ typedef struct HeaderList {
 
 typedef struct Log {
     /* Constant after creation. */
-    const char  *server;
-    const char  *module;
-    Ns_LogStream stream;
-    Ns_LogSink   sink;
+    const char   *server;
+    const char   *module;
+    Ns_LogStream  stream;
+    Ns_LogSink    sink;
+    bool          masksPeer;
+    unsigned char mask4[4];
+    unsigned char mask6[16];
 
     /* Atomic; written under the lock. */
     atomic_int            flags;
@@ -68,19 +73,21 @@ static const struct {
                  {"suppressquery", NS_ACCESS_SUPPRESSQUERY}};
 
 static char *FindFile(const char *server, const char *module, const char *file);
+static bool  SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
-static void    PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
-                           const void *prepared, size_t length);
-static void    PutNew(const Log *logPtr, const Ns_Access *accessPtr);
-static void    SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
-static int64_t Micros(const Ns_Time *timePtr);
-static void    AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
-                             const Ns_Access *accessPtr);
-static void    AppendCounted(Ns_DString *dsPtr, const char *string);
+static void        PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
+                               const void *prepared, size_t length);
+static void        PutNew(const Log *logPtr, const Ns_Access *accessPtr);
+static const char *MaskPeer(const Log *logPtr, const char *peer, char *buffer);
+static void        SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
+static int64_t     Micros(const Ns_Time *timePtr);
+static void AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
+                          const Ns_Access *accessPtr);
+static void AppendCounted(Ns_DString *dsPtr, const char *string);
 static Ns_LogRenameProc Rename;
 static int              MoveFile(const char *from, const char *to);
 static int              RollLog(Log *logPtr, const char *toPath);
@@ -136,6 +143,14 @@ Ns_ModuleInit(const char *server, const char *module)
         : ns_strdup(params.rollFormat);
     logPtr->maxBackup = params.maxBackup;
     atomic_store(&logPtr->flags, params.flags);
+    logPtr->masksPeer = params.masksPeer;
+    if (!SetMasks(logPtr, &params)) {
+        Ns_Log(Error,
+               "nslog[%s]: maskipv4 or maskipv6 is not an address: %s, %s",
+               server, params.maskIpv4, params.maskIpv6);
+        Ns_DStringFree(&section);
+        return NS_ERROR;
+    }
     if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
         && *Ns_ConfigString("ns/parameters", "trustedproxies", "") == '\0'
         && (!Ns_ConfigBool("ns/reverseproxymode", "enabled", NS_FALSE)
@@ -172,6 +187,28 @@ Ns_ModuleInit(const char *server, const char *module)
     Ns_RegisterProcInfo((void *) LogAccess, "nslog:access", DescribeLog);
     Ns_RegisterAccessProc(server, LogAccess, logPtr);
     return Ns_TclRegisterTrace(server, AddCommand, logPtr, NS_TCL_TRACE_CREATE);
+}
+
+/*
+ * A group of `ff` in the mask of IPv6 addresses, as configurations have it,
+ * means all of its 16 bits.
+ */
+static bool
+SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr)
+{
+    if (!paramsPtr->masksPeer) {
+        return true;
+    }
+    if (inet_pton(AF_INET, paramsPtr->maskIpv4, logPtr->mask4) != 1
+        || inet_pton(AF_INET6, paramsPtr->maskIpv6, logPtr->mask6) != 1) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(logPtr->mask6); i += 2) {
+        if (logPtr->mask6[i] == 0 && logPtr->mask6[i + 1] == 0xff) {
+            logPtr->mask6[i] = 0xff;
+        }
+    }
+    return true;
 }
 
 /*
@@ -333,12 +370,15 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     const char       *agent = Ns_AccessHeader(accessPtr, "user-agent");
     size_t            requestLength = accessPtr->lineLength;
     Ns_AccessRecord   r;
-    char              forwarded[NS_ACCESS_PEER_BYTES];
+    char              forwarded[NS_ACCESS_PEER_BYTES], masked[INET6_ADDRSTRLEN];
     Ns_DString        headers;
     struct iovec      pieces[7];
 
     if ((flags & NS_ACCESS_CHECKFORPROXY) != 0) {
         peer = Ns_AccessForwardedPeer(accessPtr, forwarded);
+    }
+    if (logPtr->masksPeer && peer != NULL) {
+        peer = MaskPeer(logPtr, peer, masked);
     }
     if ((flags & NS_ACCESS_SUPPRESSQUERY) != 0) {
         request = accessPtr->url;
@@ -373,6 +413,36 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
                                Ns_NrElements(pieces));
     }
     Ns_DStringFree(&headers);
+}
+
+/*
+ * The part of an address that is logged.  The address of IPv4 that stands in
+ * one of IPv6 (::ffff:A.B.C.D) is masked as the former.  What is no address is
+ * not changed.
+ */
+static const char *
+MaskPeer(const Log *logPtr, const char *peer, char *buffer)
+{
+    static const char    mapped[] = "::ffff:";
+    const unsigned char *maskBytes;
+    unsigned char        address[sizeof(logPtr->mask6)];
+    size_t               bytes;
+    int                  family;
+
+    if (strncasecmp(peer, mapped, sizeof(mapped) - 1) == 0
+        && strchr(peer, '.') != NULL) {
+        peer += sizeof(mapped) - 1;
+    }
+    family = strchr(peer, ':') != NULL ? AF_INET6 : AF_INET;
+    maskBytes = family == AF_INET6 ? logPtr->mask6 : logPtr->mask4;
+    bytes = family == AF_INET6 ? sizeof(logPtr->mask6) : sizeof(logPtr->mask4);
+    if (inet_pton(family, peer, address) != 1) {
+        return peer;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        address[i] &= maskBytes[i];
+    }
+    return inet_ntop(family, address, buffer, INET6_ADDRSTRLEN);
 }
 
 /*

@@ -101,6 +101,10 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
         NsConfigRefsSection(checkPtr, itemPtr);
     }
     if (checkPtr->file == NULL) {
+        if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
+            /* Nobody uses its values. */
+            checkPtr->sectionPtr = NULL;
+        }
         return;
     }
     if (checkPtr->sectionPtr == NULL && nearest != NULL) {

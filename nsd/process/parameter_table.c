@@ -43,6 +43,18 @@ static const NsParameter processParameters[] = {
          "Directory for temporary files."),
     IGNORED("concurrentinterpcreate", "Interpreters are made at any time."),
     IGNORED("mutexlocktrace", "See ns_info locks."),
+    IGNORED("debug", "See logdebug."),
+    IGNORED("hackcontenttype", "Types of texts always have a charset."),
+    IGNORED("httpopencharset", "Replies say their charset."),
+    IGNORED("defaultcharset", "See outputcharset."),
+    IGNORED("logsec", "Entries of the system log always have the time."),
+    IGNORED("logthread", "Entries of the system log always name the thread."),
+    IGNORED("logusecdiff", "See logusec."),
+    IGNORED("logrelative", "See logusec."),
+    IGNORED("logdeduplicate", "Each entry is written."),
+    IGNORED("logcolorize", "The system log has no colours."),
+    IGNORED("logprefixcolor", "The system log has no colours."),
+    IGNORED("logprefixintensity", "The system log has no colours."),
     LIST("preferredcharsets", "utf-8 iso-8859-1",
          "Charsets that ns_choosecharset prefers."),
 
@@ -66,7 +78,60 @@ static const NsParameter processParameters[] = {
     TEXT("smtpauthpassword", "", "Password of that user."),
     END};
 
+static const NsParameter threadParameters[] = {
+    IGNORED("mutexmeter", "Locks are always metered: see ns_info locks."), END};
+
+static const NsParameter serverParameters[] = {
+    IGNORED("noticeadp", "See section ns/server/S/redirects."),
+    IGNORED("directoryfile", "See section ns/server/S/fastpath."),
+    IGNORED("pageroot", "See pagedir in section ns/server/S/fastpath."),
+    IGNORED("maxdropped", "See ns_server stats."),
+    IGNORED("globalstats", "See ns_server stats."),
+    IGNORED("urlstats", "See ns_server stats."),
+    IGNORED("maxurlstats", "See ns_server stats."),
+    END};
+
+static const NsParameter fastpathParameters[] = {
+    IGNORED("gzip_static", "Replies are compressed when they are sent."),
+    IGNORED("gzip_refresh", "Replies are compressed when they are sent."),
+    IGNORED("gzip_cmd", "Replies are compressed when they are sent."),
+    IGNORED("brotli_static", "Replies are compressed when they are sent."),
+    IGNORED("brotli_refresh", "Replies are compressed when they are sent."),
+    IGNORED("brotli_cmd", "Replies are compressed when they are sent."),
+    IGNORED("minify_css_cmd", "Files are sent as they are."),
+    IGNORED("minify_js_cmd", "Files are sent as they are."),
+    END};
+
+static const NsParameter adpParameters[] = {
+    IGNORED("defaultextension", "Register the URLs with ns_register_adp."),
+    IGNORED("defaultparser", "There is one kind of templates."), END};
+
+static const NsParameter tclParameters[] = {
+    IGNORED("autoclose", "Channels are closed after each request."),
+    IGNORED("debug", "See ns_logctl."), END};
+
+static const NsParameter nssockParameters[] = {
+    IGNORED("timeout", "See recvwait, sendwait and keepwait."), END};
+
+static const NsParameter httpclientParameters[] = {
+    IGNORED("invalidcertificates", "Certificates that are refused are logged."),
+    IGNORED("logging", "Requests of scripts have no log of their own."),
+    IGNORED("logfile", "Requests of scripts have no log of their own."),
+    IGNORED("logroll", "Requests of scripts have no log of their own."),
+    IGNORED("logrollfmt", "Requests of scripts have no log of their own."),
+    IGNORED("logrollhour", "Requests of scripts have no log of their own."),
+    IGNORED("logrollonsignal", "Requests of scripts have no log of their own."),
+    IGNORED("logmaxbackup", "Requests of scripts have no log of their own."),
+    END};
+
 static const NsParameter nssslParameters[] = {
+    IGNORED("ocspstapling", "Replies are not stapled."),
+    IGNORED("ocspstaplingverbose", "Replies are not stapled."),
+    IGNORED("ocspcheckinterval", "Replies are not stapled."),
+    IGNORED("vhostcertificates",
+            "A server has its certificate in its own section."),
+    IGNORED("tlskeyscript", "Keys are read without a pass phrase."),
+    IGNORED("tlskeylogfile", "Keys of connections are not written."),
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
     TEXT("protocols", "!TLSv1.0 !TLSv1.1",
@@ -133,6 +198,7 @@ static const NsParameter poolParameters[] = {
     SPAN("logminduration", "0ms", 0, NS_PARAM_NO_LIMIT,
          "With Debug(sql), statements that take less are not logged."),
     BOOL("logsqlerrors", "false", "Log statements that fail."),
+    IGNORED("extendedtableinfo", "The database has such information."),
     BOOL("verbose", "false", "Turn Debug(sql) on at the start."),
     END};
 
@@ -166,6 +232,8 @@ static const NsParameter nscgiParameters[] = {
 static const NsParameter nsproxyParameters[] = {
     PATH("exec", "bin/nsproxy-helper", "Worker program; relative to home."),
     NUMBER("maxworkers", "8", 0, 10000, "Workers of a pool at most; 0 = none."),
+    NUMBER("maxworker", "8", 0, 10000, "Other name of maxworkers."),
+    NUMBER("maxslaves", "8", 0, 10000, "Older name of maxworkers."),
     SPAN("gettimeout", "0", 0, NS_PARAM_NO_LIMIT,
          "Longest wait for a handle; 0 = any."),
     SPAN("evaltimeout", "0", 0, NS_PARAM_NO_LIMIT,
@@ -227,6 +295,12 @@ static const NsParameterSection sections[] = {
      NULL},
     {"ns/server/*/tcl", "ns/server/S/tcl", "Its interpreters.", false, NULL},
     {"ns/server/*/adp", "ns/server/S/adp", "Its templates.", false, NULL},
+    {"ns/server/*/adp/parsers", "ns/server/S/adp/parsers",
+     "Of AOLserver, without effect: extensions of templates.", true, NULL},
+    {"ns/interps/*", "ns/interps/NAME",
+     "Programs by extension, for CGI: .extension and program.", true, NULL},
+    {"ns/environment/*", "ns/environment/NAME",
+     "Variables of the environment of CGI programs.", true, NULL},
     {"ns/server/*/db", "ns/server/S/db", "Its database pools.", false, NULL},
     {"ns/server/*/httpclient", "ns/server/S/httpclient",
      "Its requests to other servers.", false, NULL},
@@ -262,6 +336,14 @@ static const struct {
     const NsParameter *rows;
 } tables[] = {
     {"ns/parameters", processParameters},
+    {"ns/threads", threadParameters},
+    {"ns/fastpath", fastpathParameters},
+    {"ns/server/*", serverParameters},
+    {"ns/server/*/adp", adpParameters},
+    {"ns/server/*/tcl", tclParameters},
+    {"ns/server/*/httpclient", httpclientParameters},
+    {"module/nssock", nssockParameters},
+    {"module/nsssl", nssockParameters},
     {"ns/db/pool/*", poolParameters},
     {"ns/server/*/db", databaseParameters},
     {"module/nsssl", nssslParameters},

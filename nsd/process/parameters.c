@@ -17,7 +17,7 @@
 /*
  * Written by the main thread before others are started.
  */
-#define MAX_GROUPS 64
+#define MAX_GROUPS 128
 
 typedef struct Group {
     const char        *pattern;
