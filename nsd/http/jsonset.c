@@ -36,12 +36,11 @@ typedef struct Builder {
     size_t        bytesLeft; /* Until the set is too large. */
 } Builder;
 
-static bool   Take(Builder *builderPtr, NsJsonEvent event);
-static void   Push(Builder *builderPtr, bool isObject);
-static bool   Pop(Builder *builderPtr);
-static void   BeginElement(Builder *builderPtr, const char *name,
-                           size_t length);
-static bool   Put(Builder *builderPtr, const char *type, const char *value);
+static bool Take(Builder *builderPtr, NsJsonEvent event);
+static void Push(Builder *builderPtr, bool isObject);
+static bool Pop(Builder *builderPtr);
+static void BeginElement(Builder *builderPtr, const char *name, size_t length);
+static bool Put(Builder *builderPtr, const char *type, const char *value);
 static Frame *Top(const Builder *builderPtr);
 
 bool
@@ -93,7 +92,8 @@ Take(Builder *builderPtr, NsJsonEvent event)
     default:
         break;
     }
-    if (Ns_DStringLength(&builderPtr->frames) > 0 && !Top(builderPtr)->isObject) {
+    if (Ns_DStringLength(&builderPtr->frames) > 0
+        && !Top(builderPtr)->isObject) {
         BeginElement(builderPtr, NULL, 0u);
     }
     if (event == NS_JSON_OBJECT || event == NS_JSON_ARRAY) {

@@ -66,6 +66,7 @@ static NsConfigPlace CallersPlace(Tcl_Interp    *interp,
 static const char   *Intern(const char *file);
 static void SetVariables(Tcl_Interp *interp, int argc, char *const *argv,
                          int firstWord);
+static void NameScript(Tcl_Interp *interp, const char *file);
 static void LogError(Tcl_Interp *interp, const char *file);
 
 void
@@ -182,6 +183,7 @@ NsConfigEval(const NsConfigText *textPtr, int argc, char *const *argv,
         Ns_DString utf;
 
         reading.file = Intern(textPtr->file);
+        NameScript(interp, reading.file);
         Tcl_ExternalToUtfDString(NULL, textPtr->text, -1, &utf);
         if (Tcl_EvalEx(interp, utf.string, utf.length, TCL_EVAL_GLOBAL)
             != TCL_OK) {
@@ -416,6 +418,27 @@ SetVariables(Tcl_Interp *interp, int argc, char *const *argv, int firstWord)
     Tcl_SetVar2Ex(interp, "argc", NULL, Tcl_NewIntObj(argc), TCL_GLOBAL_ONLY);
     Tcl_SetVar2Ex(interp, "optind", NULL, Tcl_NewIntObj(firstWord),
                   TCL_GLOBAL_ONLY);
+}
+
+/*
+ * Let [info script] be the file, as in a script that is sourced: so what lies
+ * beside the configuration can be found.
+ */
+static void
+NameScript(Tcl_Interp *interp, const char *file)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("info", -1),
+                        Tcl_NewStringObj("script", -1),
+                        Tcl_NewStringObj(file, -1)};
+
+    for (int i = 0; i < 3; i++) {
+        Tcl_IncrRefCount(words[i]);
+    }
+    (void) Tcl_EvalObjv(interp, 3, words, TCL_EVAL_GLOBAL);
+    for (int i = 0; i < 3; i++) {
+        Tcl_DecrRefCount(words[i]);
+    }
+    Tcl_ResetResult(interp);
 }
 
 static void

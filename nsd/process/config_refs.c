@@ -48,6 +48,7 @@ static const struct {
 } values[] = {
     {"ns/parameters", "tcllibrary", CheckDirectory},
     {"ns/parameters", "logringdir", CheckDirectory},
+    {"ns/server/*/tcl", "library", CheckDirectory},
     {"ns/modules", "*", CheckModule},
     {"ns/server/*/modules", "*", CheckModule},
     {"ns/db/drivers", "*", CheckDriver},

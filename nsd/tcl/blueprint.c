@@ -116,6 +116,13 @@ NsTclServerInit(NsServer *serverPtr)
     NsTclCacheConfigure();
     NsParametersFill(rows, section, tclPtr);
     tclPtr->library = HomePath(tclPtr->library);
+    if (Ns_ConfigGetValue(section, "library") != NULL
+        && access(tclPtr->library, R_OK | X_OK) != 0) {
+        Ns_Log(Warning,
+               "tcl[%s]: no procedures of its own: %s: %s; see library in "
+               "section %s",
+               serverPtr->name, tclPtr->library, strerror(errno), section);
+    }
     tclPtr->initFile = HomePath(tclPtr->initFile);
     tclPtr->sharedLibrary = SharedLibrary();
     tclPtr->isInitLocked = shared.isInitLocked;

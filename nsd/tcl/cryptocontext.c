@@ -40,8 +40,9 @@ NsCryptoContextInit(Tcl_Interp *interp, NsCryptoContext *contextPtr,
     } else {
         contextPtr->mdPtr = NewMd(interp, wordsPtr->digestObj);
     }
-    return contextPtr->macPtr != NULL || contextPtr->mdPtr != NULL ? TCL_OK
-                                                                   : TCL_ERROR;
+    return contextPtr->macPtr != NULL || contextPtr->mdPtr != NULL
+        ? TCL_OK
+        : TCL_ERROR;
 }
 
 static EVP_MD_CTX *
@@ -96,13 +97,13 @@ NewMac(Tcl_Interp *interp, const NsCryptoWords *wordsPtr)
 
 int
 NsCryptoContextReturn(NsInterp *itPtr, NsCryptoKind kind,
- NsCryptoContext context)
+                      NsCryptoContext context)
 {
-    Contexts      *contextsPtr = ContextsOf(itPtr);
-    NsCryptoContext       *contextPtr = ns_malloc(sizeof(*contextPtr));
-    Tcl_HashEntry *entryPtr;
-    Ns_DString     name;
-    int            isNew;
+    Contexts        *contextsPtr = ContextsOf(itPtr);
+    NsCryptoContext *contextPtr = ns_malloc(sizeof(*contextPtr));
+    Tcl_HashEntry   *entryPtr;
+    Ns_DString       name;
+    int              isNew;
 
     *contextPtr = context;
     Ns_DStringInit(&name);
@@ -168,7 +169,8 @@ NsCryptoContextFree(NsCryptoContext *contextPtr)
 }
 
 void
-NsCryptoUpdate(const NsCryptoContext *contextPtr, const void *bytes, size_t length)
+NsCryptoUpdate(const NsCryptoContext *contextPtr, const void *bytes,
+               size_t length)
 {
     int isDone = contextPtr->mdPtr != NULL
         ? EVP_DigestUpdate(contextPtr->mdPtr, bytes, length)
@@ -178,7 +180,8 @@ NsCryptoUpdate(const NsCryptoContext *contextPtr, const void *bytes, size_t leng
 }
 
 int
-NsCryptoReturnDigest(Tcl_Interp *interp, const NsCryptoContext *contextPtr, int form)
+NsCryptoReturnDigest(Tcl_Interp *interp, const NsCryptoContext *contextPtr,
+                     int form)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned      mdLength = 0;

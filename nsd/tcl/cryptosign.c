@@ -19,8 +19,8 @@ static int           ReturnRaw(Tcl_Interp *interp, const EVP_PKEY *keyPtr,
                                const unsigned char *der, size_t length, int form);
 
 int
-NsCryptoSign(Tcl_Interp *interp, const NsCryptoWords *wordsPtr,
- Tcl_Obj *pemObj, bool isRaw)
+NsCryptoSign(Tcl_Interp *interp, const NsCryptoWords *wordsPtr, Tcl_Obj *pemObj,
+             bool isRaw)
 {
     EVP_MD        *mdPtr = NsCryptoDigest(interp, wordsPtr->digestObj);
     EVP_PKEY      *keyPtr = NULL;
@@ -32,8 +32,7 @@ NsCryptoSign(Tcl_Interp *interp, const NsCryptoWords *wordsPtr,
 
     NsBytesInit(&message, wordsPtr->messageObj, wordsPtr->isBinary);
     if (mdPtr == NULL
-        || (keyPtr = NsCryptoPrivateKey(interp, pemObj,
-                                        wordsPtr->passphrase))
+        || (keyPtr = NsCryptoPrivateKey(interp, pemObj, wordsPtr->passphrase))
             == NULL) {
         goto done;
     }

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "tcl/objv.h"
 
-#define MAX_SPECS 12
+#define MAX_SPECS    12
 #define MEMBER(name) offsetof(NsCryptoWords, name)
 
 typedef struct Word {
@@ -75,8 +75,7 @@ NsCryptoParse(NsCryptoWords *wordsPtr, Tcl_Interp *interp, int offset, int objc,
         const void *memberPtr = (const char *) wordsPtr + rowPtr->offset;
 
         if (isNeeded
-            && NsCryptoNeed(interp, rowPtr->name,
-                            *(Tcl_Obj *const *) memberPtr)
+            && NsCryptoNeed(interp, rowPtr->name, *(Tcl_Obj *const *) memberPtr)
                 != TCL_OK) {
             return TCL_ERROR;
         }
@@ -93,11 +92,11 @@ FindSpecs(NsCryptoWords *wordsPtr, const char *names, Ns_ObjvSpec *specs)
 
     while ((rowPtr = NextRow(&names, &isNeeded)) != NULL) {
         NsAssert(n < MAX_SPECS - 1);
-        specs[n++] = (Ns_ObjvSpec){(char *) rowPtr->name, rowPtr->proc,
-                                   (char *) wordsPtr + rowPtr->offset,
-                                   rowPtr->offset == MEMBER(format)
-                                       ? (void *) wordsPtr->formats
-                                       : (void *) rowPtr->arg};
+        specs[n++] = (Ns_ObjvSpec){
+            (char *) rowPtr->name, rowPtr->proc,
+            (char *) wordsPtr + rowPtr->offset,
+            rowPtr->offset == MEMBER(format) ? (void *) wordsPtr->formats
+                                             : (void *) rowPtr->arg};
     }
     specs[n] = (Ns_ObjvSpec){NULL, NULL, NULL, NULL};
 }

@@ -31,7 +31,8 @@ typedef struct NsCryptoWords {
  * Parse the words from objv[offset] on.  Options and arguments are names with
  * blanks between them, options with a `!` behind them if they must be there:
  *
- *      NsCryptoParse(&words, interp, 2, objc, objv, "-encoding -pem! --", "key")
+ *      NsCryptoParse(&words, interp, 2, objc, objv, "-encoding -pem! --",
+ * "key")
  *
  * TCL_ERROR with a message, as Ns_ParseObjv and NsCryptoNeed leave it.
  */
