@@ -1,0 +1,4 @@
+# The request of a browser for its WebSocket.
+
+permission::requireMember
+chat::connect

@@ -1,0 +1,6 @@
+# The chat room.
+
+permission::requireMember
+set title [_ nav.chat]
+set messages [chat::recent 50]
+set members [chat::members]

@@ -1,0 +1,4 @@
+# The boards that the visitor may read, and the boxes beside them.
+
+set title [site::title]
+set boards [board::readable]

@@ -1,0 +1,3 @@
+# Server-sent events about new posts.
+
+news::listen
