@@ -5,27 +5,35 @@
 #
 #           nsd -f -u USER -t config.tcl
 #
-#       Each setting below may come from the environment instead, as
-#       COMMONS_DATABASE=postgres.
+#       Each of these settings may come from the environment instead, as
+#       commons_database=postgres.
 
-proc setting {name default} {
-    global env
-    set variable COMMONS_[string toupper $name]
-    return [expr {[info exists env($variable)] ? $env($variable) : $default}]
+ns_configure_variables commons_ {
+    database        sqlite
+    address         127.0.0.1
+    port            8000
+    hostname        localhost
+    title           {The Commons}
+    datasource      localhost::commons
+    dbuser          commons
+    dbpassword      {}
+    connections     6
+    threads         10
+    smtphost        localhost
+    smtpport        25
+    mailfrom        commons@localhost
+    mailinterval    5
+    sessionlifetime 14d
+    keylifetime     1d
+    passwordcost    16384
+    charsets        {}
+    objects         tcloo
+    home            {}
 }
-
-# The one value that decides about the database: sqlite or postgres.
-set database    [setting database sqlite]
-
-set address     [setting address 127.0.0.1]
-set port        [setting port 8000]
-# Where PostgreSQL is: HOST:PORT:DATABASE, and who connects.
-set datasource  [setting datasource localhost::commons]
-set dbuser      [setting dbuser commons]
-set dbpassword  [setting dbpassword {}]
-# Where mail goes.
-set smtphost    [setting smtphost localhost]
-set smtpport    [setting smtpport 25]
+#       database        sqlite or postgres: the one value that decides
+#       datasource      of PostgreSQL: HOST:PORT:DATABASE
+#       home            where the site writes: logs, uploads, the database of SQLite
+#       the others      see where they are used
 
 # This directory; the server that runs, in the tree where it was built or installed.
 set application [file dirname [file normalize [info script]]]
@@ -38,8 +46,7 @@ if {[file exists $top/nssock/nssock.so]} {
     set initfile $top/bin/init.tcl
 }
 
-# What the site writes: logs, uploads, and the database of SQLite.
-set home        [setting home $top/run/commons]
+if {$home eq ""} { set home $top/run/commons }
 file mkdir $home/logs $home/files $home/spool
 
 ns_section ns/parameters {
@@ -49,7 +56,7 @@ ns_section ns/parameters {
     ns_param smtphost          $smtphost
     ns_param smtpport          $smtpport
     ns_param smtpmsgid         true
-    ns_param smtpmsgidhostname [setting hostname [ns_info hostname]]
+    ns_param smtpmsgidhostname $hostname
     ns_param smtpencodingmode  true
     # The page of a form asks how far its upload is.
     ns_param progressminsize   100kB
@@ -77,7 +84,7 @@ ns_section ns/db/pools {
 }
 ns_section ns/db/pool/main {
     ns_param driver            $database
-    ns_param connections       [setting connections 6]
+    ns_param connections       $connections
     ns_param logsqlerrors      true
     if {$database eq "sqlite"} {
         ns_param datasource    $home/commons.db
@@ -95,7 +102,7 @@ ns_section ns/servers {
 }
 ns_section ns/server/commons {
     ns_param minthreads        2
-    ns_param maxthreads        [setting threads 10]
+    ns_param maxthreads        $threads
     ns_param compressenable    true
     # Links that were made by older browsers and programs.
     ns_param formfallbackcharset iso-8859-1
@@ -110,7 +117,7 @@ ns_section ns/server/commons/modules {
 ns_section ns/server/commons/module/nssock {
     ns_param address           $address
     ns_param port              $port
-    ns_param hostname          [setting hostname $address]
+    ns_param hostname          $hostname
     ns_param maxinput          64MB
     # Larger forms are parsed from a file.
     ns_param maxupload         256kB
@@ -148,18 +155,18 @@ ns_section ns/server/commons/redirects {
 ns_section commons {
     ns_param database          $database
     ns_param directory         $application
-    ns_param title             [setting title "The Commons"]
-    ns_param mailfrom          [setting mailfrom commons@localhost]
+    ns_param title             $title
+    ns_param mailfrom          $mailfrom
     # Seconds between two looks at mail that waits.
-    ns_param mailinterval      [setting mailinterval 5]
+    ns_param mailinterval      $mailinterval
     # A session ends when it was not used for so long.
-    ns_param sessionlifetime   [setting sessionlifetime 14d]
+    ns_param sessionlifetime   $sessionlifetime
     # A new key signs cookies each time this has passed.
-    ns_param keylifetime       [setting keylifetime 1d]
+    ns_param keylifetime       $keylifetime
     # What a guess at a password costs: N of scrypt.
-    ns_param passwordcost      [setting passwordcost 16384]
+    ns_param passwordcost      $passwordcost
     # Charsets of pages, by language.  The rest is UTF-8.
-    ns_param charsets          [setting charsets {}]
+    ns_param charsets          $charsets
     # The objects of the home page: tcloo, or nx (Debian's package nsf).
-    ns_param objects           [setting objects tcloo]
+    ns_param objects           $objects
 }
