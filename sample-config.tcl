@@ -155,6 +155,14 @@ ns_section ns/fastpath
   #ns_param cachemaxentry           8192       ;# Largest file in it.
   #ns_param watchfiles              true       ;# Let the kernel report changes of static files and pages (inotify), instead of looking at a file for each request.
   #ns_param mmap                    false      ;# Map other files instead of reading them.
+  #ns_param gzip_static             false      ;# Send F.gz beside a file F to clients that take gzip.
+  #ns_param gzip_refresh            false      ;# Make an F.gz that is older than F anew.
+  #ns_param gzip_cmd                {}         ;# gzip -9 -c
+  #ns_param brotli_static           false      ;# The same with F.br.
+  #ns_param brotli_refresh          false
+  #ns_param brotli_cmd              {}         ;# brotli -c
+  #ns_param minify_css_cmd          {}         ;# What .css and .js files pass before that.
+  #ns_param minify_js_cmd           {}
 
 # Content types, besides those that are built in: extension and type.
 ns_section ns/mimetypes

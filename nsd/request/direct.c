@@ -36,6 +36,7 @@
 #include "request/reqserver.h"
 #include "request/reqtrace.h"
 #include "request/url2file.h"
+#include "request/variants.h"
 
 #define N_SLOTS          512
 #define SWEEP_INTERVAL   16   /* Fills between looks for dropped files. */
@@ -146,11 +147,12 @@ IsCandidate(Direct *directPtr)
     const NsRequestServer *requestPtr = messagePtr->serverPtr->requestPtr;
     const char            *question;
 
-    if (!requestPtr->isDriverFastPath || requestPtr->extraHeaders != NULL
-        || messagePtr->isRaw || messagePtr->refusal != 0
-        || messagePtr->contentLength > 0 || messagePtr->contentFd >= 0
-        || headPtr->version < NS_HTTP_1_0 || headPtr->targetLength == 0
-        || headPtr->target[0] != '/' || headPtr->known[NS_FIELD_RANGE] >= 0
+    if (!requestPtr->isDriverFastPath || nsVariantsAreOn
+        || requestPtr->extraHeaders != NULL || messagePtr->isRaw
+        || messagePtr->refusal != 0 || messagePtr->contentLength > 0
+        || messagePtr->contentFd >= 0 || headPtr->version < NS_HTTP_1_0
+        || headPtr->targetLength == 0 || headPtr->target[0] != '/'
+        || headPtr->known[NS_FIELD_RANGE] >= 0
         || headPtr->known[NS_FIELD_AUTHORIZATION] >= 0) {
         return false;
     }

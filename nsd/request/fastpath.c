@@ -27,7 +27,9 @@
 #include "request/filecache.h"
 #include "request/notice.h"
 #include "request/reply.h"
+#include "request/replytext.h"
 #include "request/return.h"
+#include "request/variants.h"
 
 typedef struct Map {
     void  *base;
@@ -94,6 +96,11 @@ static int ReturnPath(Ns_Conn *conn, const char *path);
 static int ReturnDirectory(Ns_Conn *conn, const char *path);
 static int ReturnFile(Ns_Conn *conn, int status, const char *type,
                       const char *path, const struct stat *statusPtr);
+static int ReturnVariant(Ns_Conn *conn, const char *type, const char *path,
+                         const struct stat *statusPtr);
+static int ReturnOneFile(Ns_Conn *conn, int status, const char *type,
+                         const char *coding, const char *path,
+                         const struct stat *statusPtr);
 static int Answer(Ns_Conn *conn, int result);
 
 static void WarnOfSource(const char *path);
@@ -114,6 +121,7 @@ void
 NsFastPathInit(void)
 {
     NsFileCacheInit();
+    NsVariantsInit();
     Ns_RegisterProcInfo((void *) Ns_FastPathProc, "ns:fastget", NULL);
     NsParametersRegister("ns/fastpath", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*/fastpath", rows, sizeof(NsRequestServer));
@@ -127,6 +135,7 @@ NsFastPathServerInit(NsServer *serverPtr)
     Ns_DString       ds;
 
     NsFileCacheConfigure();
+    NsVariantsConfigure();
     NsParametersFill(sharedRows, "ns/fastpath", &shared);
 
     Ns_DStringInit(&ds);
@@ -397,12 +406,51 @@ EncodePath(Ns_DString *dsPtr, const char *path)
     }
 }
 
-/*
- * The fields and the bytes of the file come from one look at it.
- */
 static int
 ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
            const struct stat *statusPtr)
+{
+    if (type == NULL) {
+        type = Ns_GetMimeType(path);
+    }
+    return nsVariantsAreOn && status == 200
+            && (conn->flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0
+            && Ns_SetIFind(conn->outputheaders, "Content-Encoding") < 0
+        ? ReturnVariant(conn, type, path, statusPtr)
+        : ReturnOneFile(conn, status, type, NULL, path, statusPtr);
+}
+
+/*
+ * The file, or a compressed variant of it.  Each of them has its own tag.
+ */
+static int
+ReturnVariant(Ns_Conn *conn, const char *type, const char *path,
+              const struct stat *statusPtr)
+{
+    NsVariant variant;
+    int       result;
+
+    NsVariantFind(NsConnOf(conn), path, statusPtr, &variant);
+    if (variant.exists) {
+        NsReplyAddVary(NsConnOf(conn));
+    }
+    result = variant.coding == NULL
+        ? ReturnOneFile(conn, 200, type, variant.exists ? "" : NULL, path,
+                        statusPtr)
+        : ReturnOneFile(conn, 200, type, variant.coding,
+                        Ns_DStringValue(&variant.path), &variant.status);
+    NsVariantFree(&variant);
+    return result;
+}
+
+/*
+ * The fields and the bytes of the file come from one look at it.  Of a file
+ * with variants the coding is not NULL, "" for none: they may have one date, so
+ * that it does not tell whether ranges are of the same bytes.
+ */
+static int
+ReturnOneFile(Ns_Conn *conn, int status, const char *type, const char *coding,
+              const char *path, const struct stat *statusPtr)
 {
     NsConn     *connPtr = NsConnOf(conn);
     NsBody      body = {.fd = -1, .releaseProc = NsFileUnref};
@@ -435,8 +483,13 @@ ReturnFile(Ns_Conn *conn, int status, const char *type, const char *path,
         body.releaseProc(body.arg);
         return refusal;
     }
-    return NsReturnBody(connPtr, status,
-                        type != NULL ? type : Ns_GetMimeType(path), &body);
+    if (coding != NULL) {
+        body.validators.modified = 0;
+        if (*coding != '\0') {
+            Ns_ConnSetHeaders(conn, "Content-Encoding", coding);
+        }
+    }
+    return NsReturnBody(connPtr, status, type, &body);
 }
 
 /*

@@ -19,7 +19,6 @@ static Ns_Tls gzipTls; /* A stream for reuse by the thread. */
 static void Take(NsReplyText *textPtr, Ns_DString *dsPtr);
 static void Close(NsConn *connPtr);
 static bool ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
-static void AddVary(NsConn *connPtr);
 static Ns_CompressStream *TakeGzip(void);
 static void               GiveGzip(Ns_CompressStream *gzipPtr);
 static void               FreeGzip(void *arg);
@@ -127,7 +126,7 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
         && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
         return false;
     }
-    AddVary(connPtr);
+    NsReplyAddVary(connPtr);
     if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
         != NS_CONN_ZIPACCEPTED) {
         return false;
@@ -140,11 +139,8 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
     return true;
 }
 
-/*
- * Besides what a script says that the reply depends on.
- */
-static void
-AddVary(NsConn *connPtr)
+void
+NsReplyAddVary(NsConn *connPtr)
 {
     Ns_Set     *headers = connPtr->pub.outputheaders;
     const char *value = Ns_SetIGet(headers, "Vary");

@@ -51,4 +51,10 @@ NsReplyTextFree(NsReplyText *textPtr)
 void NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr);
 void NsReplyTextDrop(NsConn *connPtr);
 
+/*
+ * The reply depends on Accept-Encoding, besides what a script says that it
+ * depends on.
+ */
+void NsReplyAddVary(NsConn *connPtr);
+
 #endif

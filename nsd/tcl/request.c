@@ -9,12 +9,41 @@
 #include "request/fastpath.h"
 #include "nsreturn.h"
 #include "nstcl.h"
+#include "request/variants.h"
 #include "tcl/result.h"
+
+static NsVariantMakeProc MakeVariant;
 
 void
 NsTclRequestInit(void)
 {
     NsFastPathSetDirectoryProc(Ns_TclRequest);
+    NsVariantsSetMakeProc(MakeVariant);
+}
+
+/*
+ * A failure is the administrator's to hear of, not the client's.
+ */
+static Ns_ReturnCode
+MakeVariant(Ns_Conn *conn, const char *command, const char *source,
+            const char *target)
+{
+    Tcl_Interp *interp = Ns_GetConnInterp(conn);
+    Ns_DString  script;
+    int         result;
+
+    Ns_DStringInit(&script);
+    Ns_DStringAppendElement(&script, command);
+    Ns_DStringAppendElement(&script, source);
+    Ns_DStringAppendElement(&script, target);
+    result = Tcl_EvalEx(interp, Ns_DStringValue(&script), -1, TCL_EVAL_GLOBAL);
+    Ns_DStringFree(&script);
+    if (result != TCL_OK && !NsTclErrorIs(interp, "NS_BUSY")) {
+        Ns_Log(Error, "fastpath: %s is not made: %s", target,
+               Tcl_GetStringResult(interp));
+    }
+    Tcl_ResetResult(interp);
+    return result == TCL_OK ? NS_OK : NS_ERROR;
 }
 
 int
