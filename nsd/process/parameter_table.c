@@ -91,17 +91,6 @@ static const NsParameter serverParameters[] = {
     IGNORED("maxurlstats", "See ns_server stats."),
     END};
 
-static const NsParameter fastpathParameters[] = {
-    IGNORED("gzip_static", "Replies are compressed when they are sent."),
-    IGNORED("gzip_refresh", "Replies are compressed when they are sent."),
-    IGNORED("gzip_cmd", "Replies are compressed when they are sent."),
-    IGNORED("brotli_static", "Replies are compressed when they are sent."),
-    IGNORED("brotli_refresh", "Replies are compressed when they are sent."),
-    IGNORED("brotli_cmd", "Replies are compressed when they are sent."),
-    IGNORED("minify_css_cmd", "Files are sent as they are."),
-    IGNORED("minify_js_cmd", "Files are sent as they are."),
-    END};
-
 static const NsParameter adpParameters[] = {
     IGNORED("defaultextension", "Register the URLs with ns_register_adp."),
     IGNORED("defaultparser", "There is one kind of templates."), END};
@@ -337,7 +326,6 @@ static const struct {
 } tables[] = {
     {"ns/parameters", processParameters},
     {"ns/threads", threadParameters},
-    {"ns/fastpath", fastpathParameters},
     {"ns/server/*", serverParameters},
     {"ns/server/*/adp", adpParameters},
     {"ns/server/*/tcl", tclParameters},
