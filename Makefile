@@ -124,6 +124,7 @@ $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
 	$$(Q)$$(CC) $$(SANITIZE) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
 endef
 nsssl_LIBS = $(SSL_LIBS)
+nsperm_LIBS = $(SSL_LIBS)
 nslogsqlite_LIBS = $(SQLITE_LIBS)
 nslogpostgresql_LIBS = $(PQ_LIBS)
 # In the tree, and as it is installed.

@@ -26,8 +26,14 @@ typedef struct HostRule {
     struct in6_addr mask;
 } HostRule;
 
+#define PROOF_BYTES 32
+
 typedef struct User {
     atomic_int nRefs;
+    /* A digest of the first password that was found to be right, so that the
+     * hash is not computed for each request; NULL: none yet.  It belongs to
+     * this password: another one makes another user. */
+    _Atomic(unsigned char *) proof;
     /* Constant after creation. */
     char *name;
     char *password; /* A hash, or, with isClear, plain text. */

@@ -6,9 +6,24 @@
 
 #include "table.h"
 
+#include <openssl/crypto.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+
 /* Takes as long as a real hash. */
 #define NO_HASH "$6$nsperm$"
 
+static pthread_once_t keyOnce = PTHREAD_ONCE_INIT;
+static unsigned char  key[32]; /* Constant once made. */
+static bool           hasKey;  /* Likewise. */
+
+static bool HasHash(const char *password, const char *hash);
+static bool IsSame(const char *given, const char *right);
+static bool Prove(const char *password, unsigned char *proof);
+static void MakeKey(void);
+static bool IsProven(const User *userPtr, const unsigned char *proof);
+static void Keep(User *userPtr, const unsigned char *proof);
 static bool ParseRule(HostRule *rulePtr, const char *text);
 static bool ParseAddress(const char *text, struct in6_addr *addressPtr,
                          bool *isIpv4Ptr);
@@ -59,6 +74,7 @@ UserUnref(User *userPtr)
     ns_free(userPtr->rules);
     ns_free(userPtr->name);
     ns_free(userPtr->password);
+    ns_free(atomic_load(&userPtr->proof));
     ns_free(userPtr);
 }
 
@@ -66,25 +82,95 @@ bool
 UserHasPassword(const User *userPtr, const char *password)
 {
     const char   *right = userPtr != NULL ? userPtr->password : NO_HASH;
-    char          buffer[NS_ENCRYPT_BUFSIZE];
-    size_t        length = strlen(right);
-    unsigned char difference = 0;
+    unsigned char proof[PROOF_BYTES];
+    bool          isRight;
 
     if (*right == '\0') {
         /* Only the anonymous user has no password. */
         return *userPtr->name == '\0';
     }
-    if (userPtr == NULL || !userPtr->isClear) {
-        password = Ns_Encrypt(password, right, buffer);
+    if (userPtr != NULL && userPtr->isClear) {
+        return IsSame(password, right);
     }
-    if (userPtr == NULL || *password == '\0' || strlen(password) != length) {
-        return false;
+    if (userPtr == NULL || !Prove(password, proof)) {
+        return HasHash(password, right) && userPtr != NULL;
     }
-    /* Compare in a time that does not reveal where they differ. */
-    for (size_t i = 0; i < length; i++) {
-        difference |= (unsigned char) (password[i] ^ right[i]);
+    isRight = IsProven(userPtr, proof) || HasHash(password, right);
+    if (isRight) {
+        Keep((User *) userPtr, proof);
     }
-    return difference == 0;
+    OPENSSL_cleanse(proof, sizeof(proof));
+    return isRight;
+}
+
+static bool
+HasHash(const char *password, const char *hash)
+{
+    char buffer[NS_ENCRYPT_BUFSIZE];
+
+    return IsSame(Ns_Encrypt(password, hash, buffer), hash);
+}
+
+/*
+ * Compare in a time that does not reveal where they differ.
+ */
+static bool
+IsSame(const char *given, const char *right)
+{
+    size_t length = strlen(right);
+
+    return length > 0 && strlen(given) == length
+        && CRYPTO_memcmp(given, right, length) == 0;
+}
+
+/*
+ * The digest is made with a key of this process, which nobody else knows.
+ */
+static bool
+Prove(const char *password, unsigned char *proof)
+{
+    unsigned length = 0;
+
+    (void) pthread_once(&keyOnce, MakeKey);
+    return hasKey
+        && HMAC(EVP_sha256(), key, sizeof(key),
+                (const unsigned char *) password, strlen(password), proof,
+                &length)
+        != NULL
+        && length == PROOF_BYTES;
+}
+
+static void
+MakeKey(void)
+{
+    hasKey = RAND_bytes(key, sizeof(key)) == 1;
+}
+
+static bool
+IsProven(const User *userPtr, const unsigned char *proof)
+{
+    const unsigned char *kept = atomic_load_explicit(&userPtr->proof,
+                                                     memory_order_acquire);
+
+    return kept != NULL && CRYPTO_memcmp(kept, proof, PROOF_BYTES) == 0;
+}
+
+/*
+ * The first one stays as long as the user does, so readers need no lock.
+ */
+static void
+Keep(User *userPtr, const unsigned char *proof)
+{
+    unsigned char *copy, *none = NULL;
+
+    if (atomic_load_explicit(&userPtr->proof, memory_order_relaxed) != NULL) {
+        return;
+    }
+    copy = ns_malloc(PROOF_BYTES);
+    memcpy(copy, proof, PROOF_BYTES);
+    if (!atomic_compare_exchange_strong(&userPtr->proof, &none, copy)) {
+        ns_free(copy);
+    }
 }
 
 int

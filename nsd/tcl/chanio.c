@@ -18,9 +18,9 @@ struct NsChanIo {
 
     /* TLS is used by one thread at a time; no call of it waits. */
     Ns_Mutex     lock;
-    NsTlsClient *tlsPtr;  /* Guarded by the lock; NULL: none, or shut. */
-    Ns_Sock      taken;   /* Likewise; arg. */
-    bool         isTls;   /* Constant: one of them. */
+    NsTlsClient *tlsPtr; /* Guarded by the lock; NULL: none, or shut. */
+    Ns_Sock      taken;  /* Likewise; arg. */
+    bool         isTls;  /* Constant: one of them. */
 };
 
 static int64_t SendPart(NsChanIo *ioPtr, const char *bytes, size_t length);
