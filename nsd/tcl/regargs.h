@@ -19,7 +19,7 @@
 #define NS_REG_RECURSE     0x04u /* -recurse, -allconstraints */
 #define NS_REG_CONSTRAINTS 0x08u /* -constraints */
 #define NS_REG_FIRST       0x10u /* -first */
-#define NS_REG_PATTERN     0x20u /* Method and URL are patterns; no -noinherit. */
+#define NS_REG_PATTERN     0x20u /* Both are patterns; no -noinherit. */
 
 typedef struct NsRegSpec {
     unsigned      what;
