@@ -112,6 +112,14 @@ NS_EXTERN NsDb_DriverInitProc Ns_DbDriverInit;
 NS_EXTERN int Ns_DbRegisterDriver(const char *driver, const Ns_DbProc *procs);
 
 /*
+ * New in this server: what a driver keeps for the name under which it was
+ * registered, its settings for example, and finds again by a handle.
+ */
+NS_EXTERN int   Ns_DbRegisterDriverData(const char      *driver,
+                                        const Ns_DbProc *procs, void *data);
+NS_EXTERN void *Ns_DbDriverData(const Ns_DbHandle *handle);
+
+/*
  * Call the driver's procedures.  NS_ERROR or NULL: not connected, no such
  * procedure, or it failed; in the last case the handle's exception may say why.
  * A statement is counted, and logged as the pool is configured.
@@ -208,6 +216,14 @@ NS_EXTERN Ns_LogSeverity Ns_LogSqlDebug;
  */
 NS_EXTERN int Ns_TclDbGetHandle(Tcl_Interp *interp, const char *id,
                                 Ns_DbHandle **handlePtrPtr);
+
+/*
+ * New in this server: the same for a driver's own commands, which work on
+ * handles that are open, and whose name (DbFn_Name) is at that address.
+ */
+NS_EXTERN int Ns_TclDbGetDriverHandle(Tcl_Interp *interp, const char *id,
+                                      const char   *driverName,
+                                      Ns_DbHandle **handlePtrPtr);
 
 /*
  * Append the string with its quotes doubled, but without enclosing quotes.

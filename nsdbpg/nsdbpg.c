@@ -34,13 +34,9 @@ typedef struct Connection {
  * One for each driver name; constant once started.
  */
 typedef struct Config {
-    struct Config *nextPtr;
-    const char    *driver;
-    const char    *dateStyle;
-    char           connectSeconds[24];
+    const char *dateStyle;
+    char        connectSeconds[24];
 } Config;
-
-static Config *firstPtr;
 
 /*
  * Identifies our handles by its address.
@@ -65,20 +61,22 @@ static Tcl_ObjCmdProc    PgObjCmd;
 static Tcl_ObjCmdProc    BindObjCmd;
 static Ns_DbBindExecProc ExecWithValues;
 
-static const Config *ConfigOf(const Ns_DbHandle *handle);
-static void          TakeNotice(void *arg, const PGresult *resultPtr);
-static PGconn       *Connect(const Ns_DbHandle *handle);
-static bool          Prepare(Ns_DbHandle *handle, const Config *configPtr);
-static bool          IsAlive(Connection *connPtr);
-static bool          Revive(Ns_DbHandle *handle);
-static int           TakeResult(Ns_DbHandle *handle, PGresult *resultPtr);
-static int           Fail(Ns_DbHandle *handle, const PGresult *resultPtr);
-static void          Lose(Ns_DbHandle *handle);
-static void          NoteTransaction(Ns_DbHandle *handle);
-static void          Clear(Ns_DbHandle *handle);
-static int64_t       Now(void);
-static Tcl_Obj      *Notifications(Connection *connPtr, const Ns_Time *timePtr);
-static void          TakeNotifications(Connection *connPtr, Tcl_Obj *listObj);
+static void     TakeNotice(void *arg, const PGresult *resultPtr);
+static PGconn  *Connect(const Ns_DbHandle *handle);
+static bool     Prepare(Ns_DbHandle *handle, const Config *configPtr);
+static bool     IsAlive(Connection *connPtr);
+static bool     Revive(Ns_DbHandle *handle);
+static int      TakeResult(Ns_DbHandle *handle, PGresult *resultPtr);
+static int      Fail(Ns_DbHandle *handle, const PGresult *resultPtr);
+static void     Lose(Ns_DbHandle *handle);
+static void     NoteTransaction(Ns_DbHandle *handle);
+static void     Clear(Ns_DbHandle *handle);
+static int64_t  Now(void);
+static Tcl_Obj *RowCount(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj *BackendPid(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj *Status(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj *Notifications(Connection *connPtr, const Ns_Time *timePtr);
+static void     TakeNotifications(Connection *connPtr, Tcl_Obj *listObj);
 
 static const Ns_DbProc procs[] = {
     {DbFn_Name, (ns_funcptr_t) Name},
@@ -106,15 +104,12 @@ Ns_DbDriverInit(const char *driver, const char *configSection)
         Ns_Log(Error, "nsdbpg: libpq was built without support for threads");
         return NS_ERROR;
     }
-    configPtr->driver = driver;
     configPtr->dateStyle = Ns_ConfigString(configSection, "datestyle", "");
     Ns_ConfigTimeUnitRange(configSection, "connecttimeout", "10s", 0, 0, 86400,
                            0, &timeout);
     snprintf(configPtr->connectSeconds, sizeof(configPtr->connectSeconds),
              "%ld", timeout.sec + (timeout.usec > 0));
-    configPtr->nextPtr = firstPtr;
-    firstPtr = configPtr;
-    return Ns_DbRegisterDriver(driver, procs);
+    return Ns_DbRegisterDriverData(driver, procs, configPtr);
 }
 
 static const char *
@@ -156,7 +151,7 @@ Open(Ns_DbHandle *handle)
     handle->connection = connPtr;
     connPtr->pg = Connect(handle);
     if (PQstatus(connPtr->pg) == CONNECTION_OK
-        && Prepare(handle, ConfigOf(handle))) {
+        && Prepare(handle, Ns_DbDriverData(handle))) {
         return NS_OK;
     }
     Ns_Log(Error, "nsdbpg[%s]: cannot connect: %s", handle->poolname,
@@ -192,15 +187,16 @@ Connect(const Ns_DbHandle *handle)
         "user",
         "password",
         NULL};
-    const char *values[Ns_NrElements(keys)] = {NULL};
-    char       *copy = ns_strdup(handle->datasource);
-    char       *port = strchr(copy, ':');
-    char       *database = port == NULL ? NULL : strchr(port + 1, ':');
-    bool        isPlain = database != NULL && strchr(copy, '=') == NULL
+    const Config *configPtr = Ns_DbDriverData(handle);
+    const char   *values[Ns_NrElements(keys)] = {NULL};
+    char         *copy = ns_strdup(handle->datasource);
+    char         *port = strchr(copy, ':');
+    char         *database = port == NULL ? NULL : strchr(port + 1, ':');
+    bool          isPlain = database != NULL && strchr(copy, '=') == NULL
         && strstr(copy, "://") == NULL;
     PGconn *pg;
 
-    values[TIMEOUT] = ConfigOf(handle)->connectSeconds;
+    values[TIMEOUT] = configPtr->connectSeconds;
     values[APPLICATION] = "nsd";
     values[ENCODING] = "UTF8";
     values[DATABASE] = copy;
@@ -257,17 +253,6 @@ Close(Ns_DbHandle *handle)
     return NS_OK;
 }
 
-static const Config *
-ConfigOf(const Ns_DbHandle *handle)
-{
-    const Config *configPtr = firstPtr;
-
-    while (!STREQ(configPtr->driver, handle->driver)) {
-        configPtr = configPtr->nextPtr;
-    }
-    return configPtr;
-}
-
 /*
  * A server says why it ends a connection before it does.
  */
@@ -322,7 +307,7 @@ Revive(Ns_DbHandle *handle)
     connPtr->isListening = false;
     connPtr->isEnding = false;
     if (PQstatus(connPtr->pg) == CONNECTION_OK) {
-        return Prepare(handle, ConfigOf(handle));
+        return Prepare(handle, Ns_DbDriverData(handle));
     }
     Ns_DbSetException(handle, "08001", PQerrorMessage(connPtr->pg));
     return false;
@@ -569,80 +554,73 @@ static int
 PgObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    static const char *const words[] = {
-        "db",      "error", "host", "ntuples", "notifications",
-        "options", "pid",   "port", "status",  NULL};
-    enum {
-        DB,
-        ERROR,
-        HOST,
-        NTUPLES,
-        NOTIFICATIONS,
-        OPTIONS,
-        PID,
-        PORT,
-        STATUS
-    };
+    static const struct {
+        const char *name;
+        char *(*textProc)(const PGconn *pg);
+        Tcl_Obj *(*objProc)(Connection *connPtr, const Ns_Time *timePtr);
+    } words[] = {
+        {"db", PQdb, NULL},
+        {"error", PQerrorMessage, NULL},
+        {"host", PQhost, NULL},
+        {"ntuples", NULL, RowCount},
+        {"notifications", NULL, Notifications},
+        {"options", PQoptions, NULL},
+        {"pid", NULL, BackendPid},
+        {"port", PQport, NULL},
+        {"status", NULL, Status},
+        {NULL, NULL, NULL}};
     Ns_DbHandle *handle;
-    Connection  *connPtr;
-    const char  *text = NULL;
+    const char  *text;
     Ns_Time      time = {0, 0};
     int          n;
+    bool         hasTime;
 
     if (objc < 3 || objc > 4) {
         Tcl_WrongNumArgs(interp, 1, objv, "option dbId ?arg?");
         return TCL_ERROR;
     }
-    if (Tcl_GetIndexFromObj(interp, objv[1], words, "option", 0, &n) != TCL_OK
-        || Ns_TclDbGetHandle(interp, Tcl_GetString(objv[2]), &handle)
+    if (Tcl_GetIndexFromObjStruct(interp, objv[1], words, sizeof(words[0]),
+                                  "option", 0, &n)
+            != TCL_OK
+        || Ns_TclDbGetDriverHandle(interp, Tcl_GetString(objv[2]), name,
+                                   &handle)
             != TCL_OK) {
         return TCL_ERROR;
     }
-    if (Ns_DbDriverName(handle) != name || !handle->connected) {
-        Ns_TclPrintfResult(interp,
-                           "handle \"%s\" is no open one of the driver " NAME,
-                           Tcl_GetString(objv[2]));
-        return TCL_ERROR;
-    }
+    hasTime = words[n].objProc == Notifications;
     if (objc > 3
-        && (n != NOTIFICATIONS
+        && (!hasTime
             || Ns_TclGetTimeFromObj(interp, objv[3], &time) != TCL_OK)) {
-        Tcl_WrongNumArgs(interp, 2, objv,
-                         n == NOTIFICATIONS ? "dbId ?timeout?" : "dbId");
+        Tcl_WrongNumArgs(interp, 2, objv, hasTime ? "dbId ?timeout?" : "dbId");
         return TCL_ERROR;
     }
-    connPtr = handle->connection;
-    switch (n) {
-    case DB:
-        text = PQdb(connPtr->pg);
-        break;
-    case ERROR:
-        text = PQerrorMessage(connPtr->pg);
-        break;
-    case HOST:
-        text = PQhost(connPtr->pg);
-        break;
-    case OPTIONS:
-        text = PQoptions(connPtr->pg);
-        break;
-    case PORT:
-        text = PQport(connPtr->pg);
-        break;
-    case STATUS:
-        text = PQstatus(connPtr->pg) == CONNECTION_OK ? "ok" : "bad";
-        break;
-    case NTUPLES:
-        Tcl_SetObjResult(interp, Tcl_NewIntObj(connPtr->rowCount));
-        return TCL_OK;
-    case PID:
-        Tcl_SetObjResult(interp, Tcl_NewIntObj(PQbackendPID(connPtr->pg)));
-        return TCL_OK;
-    default:
-        Tcl_SetObjResult(interp, Notifications(connPtr, &time));
+    if (words[n].objProc != NULL) {
+        Tcl_SetObjResult(interp, words[n].objProc(handle->connection, &time));
         return TCL_OK;
     }
+    text = words[n].textProc(((Connection *) handle->connection)->pg);
     Tcl_SetObjResult(interp, Tcl_NewStringObj(text == NULL ? "" : text, -1));
     return TCL_OK;
+}
+
+static Tcl_Obj *
+RowCount(Connection *connPtr, const Ns_Time *timePtr)
+{
+    return Tcl_NewIntObj(connPtr->rowCount);
+}
+
+static Tcl_Obj *
+BackendPid(Connection *connPtr, const Ns_Time *timePtr)
+{
+    return Tcl_NewIntObj(PQbackendPID(connPtr->pg));
+}
+
+static Tcl_Obj *
+Status(Connection *connPtr, const Ns_Time *timePtr)
+{
+    return Tcl_NewStringObj(PQstatus(connPtr->pg) == CONNECTION_OK ? "ok"
+                                                                   : "bad",
+                            -1);
 }
 
 /*

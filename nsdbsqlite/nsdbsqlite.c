@@ -39,15 +39,11 @@ typedef struct Connection {
  * One for each driver name; constant once started.
  */
 typedef struct Config {
-    struct Config *nextPtr;
-    const char    *driver;
-    int            nKept;
-    int            busyMs;
-    const char    *journal;
-    bool           hasForeignKeys;
+    int         nKept;
+    int         busyMs;
+    const char *journal;
+    bool        hasForeignKeys;
 } Config;
-
-static Config *firstPtr;
 
 /*
  * Identifies our handles by its address.
@@ -72,7 +68,6 @@ static Tcl_ObjCmdProc    SqliteObjCmd;
 static Tcl_ObjCmdProc    BindObjCmd;
 static Ns_DbBindExecProc ExecWithValues;
 
-static const Config *ConfigOf(const Ns_DbHandle *handle);
 static int Pragma(Ns_DbHandle *handle, const char *key, const char *value);
 static int Run(Ns_DbHandle *handle, const char *sql, const char **tailPtr);
 static sqlite3_stmt *Prepare(Ns_DbHandle *handle, const char *sql,
@@ -108,7 +103,6 @@ Ns_DbDriverInit(const char *driver, const char *configSection)
     Config *configPtr = ns_calloc(1u, sizeof(*configPtr));
     Ns_Time busy;
 
-    configPtr->driver = driver;
     configPtr->nKept = Ns_ConfigIntRange(configSection, "cachedstatements", 32,
                                          0, 1000);
     Ns_ConfigTimeUnitRange(configSection, "busytimeout", "5s", 0, 0, 86400, 0,
@@ -117,9 +111,7 @@ Ns_DbDriverInit(const char *driver, const char *configSection)
     configPtr->journal = Ns_ConfigString(configSection, "journalmode", "wal");
     configPtr->hasForeignKeys =
         Ns_ConfigBool(configSection, "foreignkeys", NS_TRUE) != 0;
-    configPtr->nextPtr = firstPtr;
-    firstPtr = configPtr;
-    return Ns_DbRegisterDriver(driver, procs);
+    return Ns_DbRegisterDriverData(driver, procs, configPtr);
 }
 
 static const char *
@@ -155,7 +147,7 @@ Version(Ns_DbHandle *handle)
 static int
 Open(Ns_DbHandle *handle)
 {
-    const Config *configPtr = ConfigOf(handle);
+    const Config *configPtr = Ns_DbDriverData(handle);
     Connection   *connPtr = ns_calloc(1u, sizeof(*connPtr));
 
     handle->connection = connPtr;
@@ -202,7 +194,7 @@ Pragma(Ns_DbHandle *handle, const char *key, const char *value)
 static int
 Close(Ns_DbHandle *handle)
 {
-    const Config *configPtr = ConfigOf(handle);
+    const Config *configPtr = Ns_DbDriverData(handle);
     Connection   *connPtr = handle->connection;
 
     if (connPtr == NULL) {
@@ -218,17 +210,6 @@ Close(Ns_DbHandle *handle)
     ns_free(connPtr);
     handle->connection = NULL;
     return NS_OK;
-}
-
-static const Config *
-ConfigOf(const Ns_DbHandle *handle)
-{
-    const Config *configPtr = firstPtr;
-
-    while (!STREQ(configPtr->driver, handle->driver)) {
-        configPtr = configPtr->nextPtr;
-    }
-    return configPtr;
 }
 
 static int
@@ -309,7 +290,7 @@ static sqlite3_stmt *
 FindKept(Ns_DbHandle *handle, const char *sql)
 {
     Connection *connPtr = handle->connection;
-    int         nKept = ConfigOf(handle)->nKept;
+    int         nKept = ((const Config *) Ns_DbDriverData(handle))->nKept;
 
     for (int i = 0; i < nKept; i++) {
         Statement *keptPtr = &connPtr->kept[i];
@@ -330,7 +311,7 @@ Keep(Ns_DbHandle *handle, const char *sql, sqlite3_stmt *stmt)
 {
     Connection *connPtr = handle->connection;
     Statement  *oldestPtr = connPtr->kept;
-    int         nKept = ConfigOf(handle)->nKept;
+    int         nKept = ((const Config *) Ns_DbDriverData(handle))->nKept;
 
     for (int i = 1; i < nKept; i++) {
         if (connPtr->kept[i].usedAt < oldestPtr->usedAt) {
@@ -579,17 +560,12 @@ SqliteObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (Tcl_GetIndexFromObj(interp, objv[1], words, "option", 0, &n) != TCL_OK
-        || Ns_TclDbGetHandle(interp, Tcl_GetString(objv[2]), &handle)
+        || Ns_TclDbGetDriverHandle(interp, Tcl_GetString(objv[2]), name,
+                                   &handle)
             != TCL_OK) {
         return TCL_ERROR;
     }
     connPtr = handle->connection;
-    if (Ns_DbDriverName(handle) != name || !handle->connected) {
-        Ns_TclPrintfResult(interp,
-                           "handle \"%s\" is no open one of the driver " NAME,
-                           Tcl_GetString(objv[2]));
-        return TCL_ERROR;
-    }
     Tcl_SetObjResult(interp,
                      Tcl_NewWideIntObj(
                          n == LASTROWID ? sqlite3_last_insert_rowid(connPtr->db)

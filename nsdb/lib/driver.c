@@ -16,6 +16,7 @@ struct DbDriver {
     const char  *name;
     const char  *section; /* The driver may keep the pointer. */
     bool         isRegistered;
+    void        *data; /* The driver's own. */
     ns_funcptr_t procs[DbFn_End];
     Tcl_DString  servers; /* Those that it was told about, as a list. */
 };
@@ -93,6 +94,12 @@ DbDriverGet(const char *name)
 int
 Ns_DbRegisterDriver(const char *driver, const Ns_DbProc *procs)
 {
+    return Ns_DbRegisterDriverData(driver, procs, NULL);
+}
+
+int
+Ns_DbRegisterDriverData(const char *driver, const Ns_DbProc *procs, void *data)
+{
     DbDriver *driverPtr = firstPtr;
 
     while (driverPtr != NULL && !STREQ(driverPtr->name, driver)) {
@@ -117,8 +124,15 @@ Ns_DbRegisterDriver(const char *driver, const Ns_DbProc *procs)
             driverPtr->procs[procs->id] = procs->func;
         }
     }
+    driverPtr->data = data;
     driverPtr->isRegistered = true;
     return NS_OK;
+}
+
+void *
+Ns_DbDriverData(const Ns_DbHandle *handle)
+{
+    return DbHandleOf((Ns_DbHandle *) handle)->driverPtr->data;
 }
 
 void

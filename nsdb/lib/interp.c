@@ -179,6 +179,23 @@ Ns_TclDbGetHandle(Tcl_Interp *interp, const char *id,
     return TCL_OK;
 }
 
+int
+Ns_TclDbGetDriverHandle(Tcl_Interp *interp, const char *id,
+                        const char *driverName, Ns_DbHandle **handlePtrPtr)
+{
+    if (Ns_TclDbGetHandle(interp, id, handlePtrPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (Ns_DbDriverName(*handlePtrPtr) != driverName
+        || !(*handlePtrPtr)->connected) {
+        Ns_TclPrintfResult(interp,
+                           "handle \"%s\" is no open one of the driver %s", id,
+                           driverName);
+        return TCL_ERROR;
+    }
+    return TCL_OK;
+}
+
 Tcl_Obj *
 DbInterpList(Tcl_Interp *interp)
 {
