@@ -43,7 +43,7 @@ Stat(const char *key)
     int64_t     value;
 
     Ns_DStringInit(&ds);
-    NsDriverStats(&ds);
+    NsDriverStats(&ds, NULL);
     at = strstr(Ns_DStringValue(&ds), key);
     assert_non_null(at);
     value = strtoll(at + strlen(key), NULL, 10);
