@@ -109,7 +109,7 @@ proc chat::Say {channel text} {
     set id [expr {[nsv_incr chat next] - 1}]
     set now [ns_time]
     nsv_set chat_unsaved $id [list $account $text $now]
-    Tell [ns_json value -type object [list id number $id name string $name body string $text created number $now]]
+    Tell [ns_json value -type object [list id number $id name string $name hue number [site::hue $name] body string $text created number $now]]
 }
 
 proc chat::Tell {json} {

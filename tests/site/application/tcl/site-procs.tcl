@@ -54,8 +54,8 @@ proc site::people {names} {
     return "<p class=\"people\">[join [lmap name $names { string cat <span> [avatar $name] [h $name] </span> }] { }]</p>"
 }
 
-# The color of a name, as two letters in a disc.
+# A name as two letters in a disc of its color.
+proc site::hue {name} { expr {[ns_hash $name] % 360} }
 proc site::avatar {name} {
-    set hue [expr {[ns_hash $name] % 360}]
-    return "<span class=\"avatar\" style=\"--hue: $hue\" aria-hidden=\"true\">[h [string toupper [string range $name 0 1]]]</span>"
+    return "<span class=\"avatar\" style=\"--hue: [hue $name]\" aria-hidden=\"true\">[h [string toupper [string range $name 0 1]]]</span>"
 }

@@ -47,12 +47,16 @@ if (chat) {
     const show = message => {
         if (list.querySelector(`[data-id="${message.id}"]`)) return;
         const item = document.createElement("li");
+        const avatar = document.createElement("span");
         const name = document.createElement("strong");
         const text = document.createElement("span");
         item.dataset.id = message.id;
         name.textContent = message.name;
         text.textContent = message.body;
-        item.append(name, " ", text);
+        avatar.className = "avatar";
+        avatar.style.setProperty("--hue", message.hue);
+        avatar.textContent = message.name.slice(0, 2).toUpperCase();
+        item.append(avatar, name, " ", text);
         list.append(item);
         list.scrollTop = list.scrollHeight;
     };
