@@ -320,6 +320,9 @@ typedef int NS_SOCKET;
 #define PRIuz "zu"
 #define PROTd PRId64
 
+/* Ends the arguments of Ns_HomePath and the like. */
+#define NS_SENTINEL ((char *) 0)
+
 #define UCHAR(c)     ((unsigned char) (c))
 #define STREQ(a, b)  (*(a) == *(b) && strcmp((a), (b)) == 0)
 #define STRIEQ(a, b) (strcasecmp((a), (b)) == 0)
@@ -722,6 +725,7 @@ Ns_ModuleApiLevel(void)
 #define TCL_INDEX_NONE (-1)
 #endif
 #define TCL_SIZE_T           int
+#define TCL_OBJC_T           int
 #define PRITcl_Size          "d"
 #define NS_TCL_PRE9          1
 #define TCL_OBJCMDPROC_T     Tcl_ObjCmdProc

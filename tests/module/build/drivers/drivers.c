@@ -3,7 +3,7 @@
  *
  *      Drivers as modules have them, by the module's name: `greeter` does all
  *      in its requestProc; `plain` moves bytes, and fills in field by field
- *      what version 2 has.
+ *      what version 2 has; `udp` answers datagrams.
  */
 
 #include "ns.h"
@@ -16,6 +16,12 @@ static Ns_DriverAcceptProc  Accept;
 static Ns_DriverAcceptProc  AcceptQueue;
 static Ns_DriverRecvProc    Recv;
 static Ns_DriverSendProc    Send;
+static Ns_DriverListenProc  ListenUdp;
+static Ns_DriverAcceptProc  AcceptUdp;
+static Ns_DriverRecvProc    RecvUdp;
+static Ns_DriverSendProc    SendUdp;
+static Ns_DriverRequestProc Echo;
+static Ns_DriverCloseProc   CloseUdp;
 static Ns_DriverKeepProc    Keep;
 static Ns_DriverRequestProc Greet;
 static Ns_DriverCloseProc   Close;
@@ -40,7 +46,78 @@ Ns_ModuleInit(const char *server, const char *module)
     init.opts = isGreeter ? NS_DRIVER_NOPARSE : NS_DRIVER_ASYNC;
     init.arg = NULL;
     init.path = NULL;
+    if (STREQ(module, "udp")) {
+        init.listenProc = ListenUdp;
+        init.acceptProc = AcceptUdp;
+        init.recvProc = RecvUdp;
+        init.sendProc = SendUdp;
+        init.requestProc = Echo;
+        init.closeProc = CloseUdp;
+        init.opts = NS_DRIVER_ASYNC | NS_DRIVER_NOPARSE;
+    }
     return Ns_DriverInit(server, module, &init);
+}
+
+static NS_SOCKET
+ListenUdp(Ns_Driver *driver, const char *address, int port, int backlog)
+{
+    NS_SOCKET sock = Ns_SockListenUdp((char *) address, port);
+
+    if (sock != NS_INVALID_SOCKET) {
+        (void) Ns_SockSetNonBlocking(sock);
+    }
+    return sock;
+}
+
+static NS_DRIVER_ACCEPT_STATUS
+AcceptUdp(Ns_Sock *sock, NS_SOCKET listensock, struct sockaddr *sockaddrPtr,
+          int *socklenPtr)
+{
+    sock->sock = listensock;
+    return NS_DRIVER_ACCEPT_DATA;
+}
+
+static ssize_t
+RecvUdp(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+        int flags)
+{
+    socklen_t size = sizeof(sock->sa);
+
+    return recvfrom(sock->sock, bufs[0].iov_base, bufs[0].iov_len, 0,
+                    (struct sockaddr *) &sock->sa, &size);
+}
+
+static ssize_t
+SendUdp(Ns_Sock *sock, struct iovec *bufs, int nbufs, Ns_Time *timeoutPtr,
+        int flags)
+{
+    return sendto(sock->sock, bufs[0].iov_base, bufs[0].iov_len, 0,
+                  (struct sockaddr *) &sock->sa, sizeof(sock->sa));
+}
+
+/*
+ * The datagram, and who sent it.
+ */
+static int
+Echo(void *arg, Ns_Conn *conn)
+{
+    Ns_DString   ds;
+    struct iovec piece;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "from %s: %s", Ns_ConnPeer(conn),
+                     Ns_DStringValue(Ns_ConnSockContent(conn)));
+    piece.iov_base = ds.string;
+    piece.iov_len = (size_t) ds.length;
+    (void) Ns_ConnSend(conn, &piece, 1);
+    Ns_DStringFree(&ds);
+    return NS_FILTER_RETURN;
+}
+
+static void
+CloseUdp(Ns_Sock *sock)
+{
+    sock->sock = NS_INVALID_SOCKET;
 }
 
 static NS_SOCKET
