@@ -315,7 +315,7 @@ ns_section ns/server/default
   #ns_param urlcharset              {}         ;# Default: that of ns/parameters.
   #ns_param formfallbackcharset     {}         ;# Charset of those that are not valid UTF-8.
   #ns_param outputcharset           {}         ;# Default: that of ns/parameters.
-  #ns_param hackcontenttype         true       ;# Accepted and ignored.
+  #ns_param hackcontenttype         {}         ;# Accepted and ignored.
   #ns_param enablehttpproxy         false      ;# Be an HTTP proxy for GET and POST requests.
   #ns_param allowhttpproxy          {}         ;# Patterns of client addresses that may use it.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
@@ -423,7 +423,7 @@ ns_section ns/server/default/tcl
    # Request header fields in the log entry of a script error.
   #ns_param errorlogheaders         {}
   #ns_param errorpage               {}         ;# Script that answers when a Tcl page fails.
-  #ns_param lazyloader              false      ;# Accepted and ignored.
+  #ns_param lazyloader              {}         ;# Accepted and ignored.
 
 # Its templates.
 ns_section ns/server/default/adp

@@ -22,9 +22,8 @@ static void VisitParameter(NsConfigCheck      *checkPtr,
                            const NsConfigItem *itemPtr);
 static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
                                              const char        **nearestPtr);
-static void                      VisitUnreadSection(NsConfigCheck      *checkPtr,
-                                                    const NsConfigItem *itemPtr,
-                                                    const char         *nearest);
+static void JudgeSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                         const char *nearest);
 static void ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                           const char *nearest);
 static void ReportParameter(NsConfigCheck      *checkPtr,
@@ -249,7 +248,7 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
     if (itemPtr->key == NULL) {
         checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
         if (!itemPtr->isRead && strncmp(itemPtr->section, "ns/", 3) == 0) {
-            VisitUnreadSection(checkPtr, itemPtr, nearest);
+            JudgeSection(checkPtr, itemPtr, nearest);
         }
     } else if (checkPtr->sectionPtr != NULL && !itemPtr->isRead
                && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL) {
@@ -269,8 +268,8 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
  * Scripts of a module may read its section at any time.
  */
 static void
-VisitUnreadSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
-                   const char *nearest)
+JudgeSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+             const char *nearest)
 {
     if (checkPtr->sectionPtr == NULL && nearest != NULL) {
         ReportSection(checkPtr, itemPtr, nearest);

@@ -68,7 +68,7 @@ static const NsParameter rows[] = {
             "Script that answers when a Tcl page fails."),
     NS_LISTED("initcmds", NS_PARAM_STRING, "",
               "Commands at the end of the server's start."),
-    NS_LISTED("lazyloader", NS_PARAM_BOOL, "false", "Accepted and ignored."),
+    NS_IGNORED("lazyloader", "Interpreters have all procedures."),
     NS_IGNORED("nsvrwlocks",
                "How variables of nsv are locked is not a setting."),
     NS_PARAM_END};
