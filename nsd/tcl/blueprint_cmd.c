@@ -9,6 +9,7 @@
 #include "nsfile.h"
 #include "nsstring.h"
 #include "base/lock.h"
+#include "base/thread.h"
 #include "process/module.h"
 #include "tcl/blueprint.h"
 #include "tcl/cleanup.h"
@@ -35,8 +36,9 @@ static int  AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
                      Tcl_Obj *const *objv);
 static int  ParseWhen(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                       int *whenPtr);
-static int  EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr,
-                       Ns_DString *errorPtr);
+static Ns_ThreadProc RunRemaking;
+static int           EvalRemade(NsInterp *itPtr, const char *script,
+                                Ns_DString *errorPtr);
 
 static const NsTclCommand commands[] = {
     {"ns_init", InitCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -308,36 +310,69 @@ LoadModules(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
+ * What the thread of a new state works on; the caller waits for it.
+ */
+typedef struct Remaking {
+    NsServer   *serverPtr;
+    const char *script;
+    int         result;
+    Ns_DString  error;
+} Remaking;
+
+/*
  * Evaluate a script in a new interpreter, and give its state to all others.
+ *
+ * The interpreter has a thread of its own, with which it ends: packages as nsf
+ * keep what they have of an interpreter until its thread ends, so a thread that
+ * makes one state after the other would grow with each.
  */
 static int
 Remake(ClientData clientData, Tcl_Interp *interp, int objc,
        Tcl_Obj *const *objv)
 {
-    NsInterp  *itPtr = clientData, *newPtr;
-    Ns_DString error;
-    int        result;
+    NsInterp *itPtr = clientData;
+    Remaking  remaking = {
+         itPtr->serverPtr, Tcl_GetString(objv[2]), TCL_ERROR, {0}};
+    Ns_Thread thread;
+    int       error;
 
-    newPtr = NsInterpCreate(itPtr->serverPtr);
+    Ns_DStringInit(&remaking.error);
+    error = NsThreadTry(RunRemaking, &remaking, 0, &thread);
+    if (error != 0) {
+        return NsTclFail(interp, "no thread for the script: %s",
+                         Tcl_ErrnoMsg(error));
+    }
+    Ns_ThreadJoin(&thread, NULL);
+    if (remaking.result == TCL_OK) {
+        Ns_DStringFree(&remaking.error);
+    } else {
+        Tcl_DStringResult(interp, &remaking.error);
+    }
+    return remaking.result;
+}
+
+static void
+RunRemaking(void *arg)
+{
+    Remaking *remakingPtr = arg;
+    NsInterp *newPtr;
+
+    Ns_ThreadSetName("-ns_eval:%s-", remakingPtr->serverPtr->name);
+    newPtr = NsInterpCreate(remakingPtr->serverPtr);
     if (newPtr == NULL) {
-        return NsTclFail(interp, "no interpreter for the script");
+        Ns_DStringAppend(&remakingPtr->error, "no interpreter for the script");
+        return;
     }
     newPtr->nUses = 1;
     newPtr->isDoomed = true;
     NsTraceRun(newPtr, NS_TCL_TRACE_ALLOCATE);
-    Ns_DStringInit(&error);
-    result = EvalRemade(newPtr, objv[2], &error);
+    remakingPtr->result = EvalRemade(newPtr, remakingPtr->script,
+                                     &remakingPtr->error);
     Ns_TclDeAllocateInterp(newPtr->interp);
-    if (result == TCL_OK) {
-        Ns_DStringFree(&error);
-    } else {
-        Tcl_DStringResult(interp, &error);
-    }
-    return result;
 }
 
 static int
-EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
+EvalRemade(NsInterp *itPtr, const char *script, Ns_DString *errorPtr)
 {
     Tcl_Interp *interp = itPtr->interp;
     Ns_DString  record;
@@ -347,7 +382,7 @@ EvalRemade(NsInterp *itPtr, Tcl_Obj *scriptPtr, Ns_DString *errorPtr)
     /* Strings, not objects, go from one interpreter to the other. */
     Ns_DStringInit(&record);
     Ns_DStringAppendElement(&record, "::nstrace::record");
-    Ns_DStringAppendElement(&record, Tcl_GetString(scriptPtr));
+    Ns_DStringAppendElement(&record, script);
     if (Tcl_EvalEx(interp, Ns_DStringValue(&record), Ns_DStringLength(&record),
                    TCL_EVAL_GLOBAL)
             != TCL_OK
