@@ -465,6 +465,14 @@ ns_section ns/server/default/httpclient
    # Keep connections open for the next request so long; 0 = no.
   #ns_param keepalive               0
   #ns_param defaulttimeout          5          ;# Longest silence of a server.
+  #ns_param logging                 false      ;# Log these requests.
+   # File of that log; when it is rolled, and how many are kept.
+  #ns_param logfile                 httpclient.log
+  #ns_param logroll                 true       ;# Roll it once a day.
+  #ns_param logrollhour             0          ;# At this hour.
+  #ns_param logrollfmt              {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
+  #ns_param logrollonsignal         false      ;# Roll it on SIGHUP, too.
+  #ns_param logmaxbackup            100        ;# Rolled logs that are kept.
 
 # Pages instead of the built-in ones: status and local URL.
 ns_section ns/server/default/redirects

@@ -110,6 +110,8 @@ CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
         : 0;
     clientPtr->keepAlive = specPtr->keepAlive;
     clientPtr->headProc = specPtr->headProc;
+    clientPtr->endProc = specPtr->endProc;
+    clientPtr->endArg = specPtr->endArg;
     clientPtr->headArg = specPtr->arg;
     clientPtr->bodyBytes = specPtr->bodyBytes;
     clientPtr->fields = Ns_SetCreate(NULL);
@@ -388,6 +390,18 @@ Free(NsHttpClient *clientPtr)
     ns_free(clientPtr->method);
     ns_free(clientPtr->url);
     ns_free(clientPtr);
+}
+
+const char *
+NsHttpClientMethod(const NsHttpClient *clientPtr)
+{
+    return clientPtr->method;
+}
+
+bool
+NsHttpClientIsReused(const NsHttpClient *clientPtr)
+{
+    return clientPtr->isKept;
 }
 
 const char *

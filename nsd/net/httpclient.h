@@ -31,6 +31,11 @@ typedef struct NsHttpClient NsHttpClient;
 typedef const char *NsHttpClientHeadProc(NsHttpClient *clientPtr, void *arg);
 typedef void        NsHttpClientDoneProc(NsHttpClient *clientPtr, void *arg);
 
+/*
+ * Likewise, when a request has ended, before anybody else is told.
+ */
+typedef void NsHttpClientEndProc(const NsHttpClient *clientPtr, void *arg);
+
 typedef struct NsHttpClientSpec {
     const char   *url;       /* http?s?://HOST?:PORT??/PATH? */
     const char   *method;    /* NULL: GET. */
@@ -60,6 +65,8 @@ typedef struct NsHttpClientSpec {
 
     NsHttpClientHeadProc *headProc; /* Or NULL. */
     void                 *arg;
+    NsHttpClientEndProc  *endProc; /* Or NULL. */
+    void                 *endArg;
 } NsHttpClientSpec;
 
 /*
@@ -93,6 +100,7 @@ Ns_ReturnCode NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr);
 void          NsHttpClientDestroy(NsHttpClient **clientPtrPtr);
 
 const char *NsHttpClientUrl(const NsHttpClient *clientPtr);
+const char *NsHttpClientMethod(const NsHttpClient *clientPtr);
 
 /*
  * Progress of a request, for any thread.
@@ -139,6 +147,11 @@ const char         *NsHttpClientTlsCipher(const NsHttpClient *clientPtr);
  * A connection was established.
  */
 bool NsHttpClientHasConnected(const NsHttpClient *clientPtr);
+
+/*
+ * Its connection was kept from an earlier request.
+ */
+bool NsHttpClientIsReused(const NsHttpClient *clientPtr);
 
 /*
  * Append {name N running N requests N} for each request thread; may be called

@@ -40,6 +40,8 @@ struct NsHttpClient {
     uint64_t              bodyBytes;
     NsHttpClientHeadProc *headProc;
     void                 *headArg;
+    NsHttpClientEndProc  *endProc;
+    void                 *endArg;
     NsHttpClientDoneProc *doneProc; /* NULL: a thread waits. */
     void                 *doneArg;
     Ns_Task              *task;      /* NULL: the queue has it. */

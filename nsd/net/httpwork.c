@@ -718,6 +718,9 @@ Finish(NsHttpClient *clientPtr)
         clientPtr->tls = NULL;
     }
     NsHttpCloseConnection(clientPtr);
+    if (clientPtr->endProc != NULL) {
+        clientPtr->endProc(clientPtr, clientPtr->endArg);
+    }
     if (clientPtr->doneProc != NULL) {
         clientPtr->doneProc(clientPtr, clientPtr->doneArg);
     }

@@ -104,13 +104,6 @@ static const NsParameter nssockParameters[] = {
 
 static const NsParameter httpclientParameters[] = {
     IGNORED("invalidcertificates", "Certificates that are refused are logged."),
-    IGNORED("logging", "Requests of scripts have no log of their own."),
-    IGNORED("logfile", "Requests of scripts have no log of their own."),
-    IGNORED("logroll", "Requests of scripts have no log of their own."),
-    IGNORED("logrollfmt", "Requests of scripts have no log of their own."),
-    IGNORED("logrollhour", "Requests of scripts have no log of their own."),
-    IGNORED("logrollonsignal", "Requests of scripts have no log of their own."),
-    IGNORED("logmaxbackup", "Requests of scripts have no log of their own."),
     END};
 
 static const NsParameter nssslParameters[] = {

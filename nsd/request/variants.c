@@ -53,9 +53,8 @@ typedef struct Kind {
     bool        isRefreshed;
 } Kind;
 
-static Kind kinds[] = {
-    {"br", ".br", "ns_brotlifile", false, false},
-    {"gzip", ".gz", "ns_gzipfile", false, false}};
+static Kind kinds[] = {{"br", ".br", "ns_brotlifile", false, false},
+                       {"gzip", ".gz", "ns_gzipfile", false, false}};
 
 bool nsVariantsAreOn;
 

@@ -36,9 +36,10 @@ void NsVariantsConfigure(void);
 extern bool nsVariantsAreOn;
 
 typedef struct NsVariant {
-    bool        exists; /* One that some client gets: the reply varies. */
-    const char *coding; /* The request's is to be sent; NULL: the file itself. */
-    Ns_DString  path;   /* Of the one to be sent. */
+    bool exists; /* One that some client gets: the reply varies. */
+    const char
+              *coding; /* The request's is to be sent; NULL: the file itself. */
+    Ns_DString path;   /* Of the one to be sent. */
     struct stat status; /* Likewise. */
 } NsVariant;
 

@@ -15,6 +15,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "process/units.h"
+#include "tcl/httplog.h"
 #include "tcl/httpsettings.h"
 #include "tcl/httptype.h"
 #include "tcl/result.h"
@@ -249,6 +250,10 @@ Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr, const Words *wordsPtr)
     specPtr->reply.maxBytes = (uint64_t) wordsPtr->maxResponse;
     specPtr->reply.file = wordsPtr->outputFile;
     specPtr->reply.isRaw = wordsPtr->isRaw != 0;
+    if (settingsPtr->logPtr != NULL) {
+        specPtr->endProc = NsHttpLogWrite;
+        specPtr->endArg = settingsPtr->logPtr;
+    }
     NsHttpSettingsForTls(settingsPtr,
                          wordsPtr->mustVerify != 0
                              ? wordsPtr->mustVerify

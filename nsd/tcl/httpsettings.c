@@ -15,6 +15,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/parameters.h"
+#include "tcl/httplog.h"
 #include "tcl/perserver.h"
 
 #define EXCEPTION "validationexception"
@@ -53,6 +54,7 @@ NsHttpSettingsInit(void)
 {
     NsParametersRegister("ns/server/*/httpclient", rows,
                          sizeof(NsHttpSettings));
+    NsHttpLogInit();
 }
 
 const NsHttpSettings *
@@ -94,6 +96,7 @@ Create(NsServer *serverPtr)
     settingsPtr->caFile = Existing(settingsPtr->caFile);
     settingsPtr->caPath = Existing(settingsPtr->caPath);
     ReadExceptions(settingsPtr, Ns_DStringValue(&ds));
+    settingsPtr->logPtr = NsHttpLogCreate(serverPtr, Ns_DStringValue(&ds));
     if (!settingsPtr->isValidated) {
         Ns_Log(Warning,
                "httpclient[%s]: certificates of https servers are not "

@@ -23,6 +23,8 @@ typedef struct NsHttpSettings {
     NsStamp     keepAlive;
     NsStamp     timeout;
 
+    struct NsHttpLog *logPtr; /* NULL: requests are not logged. */
+
     const NsTlsException *exceptions;
     int                   nExceptions;
 } NsHttpSettings;
