@@ -7,11 +7,12 @@
 
 #include "fuzz.h"
 
-#include "http/json.h"
+#include "http/jsonset.h"
 #include "http/url.h"
 
 static void CheckReading(const char *text, size_t length, size_t maxDepth);
 static void CheckQuoting(const char *text);
+static void CheckSet(const char *text, size_t length);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
@@ -21,6 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 
     CheckReading(bytes, length, 0);
     CheckReading(bytes, length, 3);
+    CheckSet(bytes, length);
     if (NsUtf8ValidBytes(text, strlen(text)) == strlen(text)) {
         CheckQuoting(text);
     }
@@ -59,6 +61,30 @@ CheckReading(const char *text, size_t length, size_t maxDepth)
     FuzzAssert((event == NS_JSON_ERROR) == (reader.error[0] != '\0'));
     FuzzAssert(reader.p >= text && reader.p <= text + length);
     NsJsonFree(&reader);
+}
+
+/*
+ * Two fields for each value, of bounded size.
+ */
+static void
+CheckSet(const char *text, size_t length)
+{
+    const NsJsonLimits limits = {.maxDepth = 1000u};
+    NsJsonReader       reader;
+    Ns_Set            *setPtr = Ns_SetCreate(NULL);
+    size_t             bytes = 0u;
+    bool               isRead;
+
+    NsJsonInit(&reader, text, length, &limits);
+    isRead = NsJsonReadSet(&reader, "", setPtr);
+    FuzzAssert(isRead == (reader.error[0] == '\0'));
+    FuzzAssert(Ns_SetSize(setPtr) % 2 == 0);
+    for (int i = 0; i < (int) Ns_SetSize(setPtr); i++) {
+        bytes += strlen(Ns_SetKey(setPtr, i)) + strlen(Ns_SetValue(setPtr, i));
+    }
+    FuzzAssert(bytes <= 65536u + 64u * length);
+    NsJsonFree(&reader);
+    Ns_SetFree(setPtr);
 }
 
 static void
