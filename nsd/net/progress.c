@@ -29,6 +29,7 @@ static bool          isInitialized;
 static Tcl_HashTable uploads; /* Key -> NsProgress. */
 
 static void AppendKey(Ns_DString *dsPtr, const NsHttpHead *headPtr);
+static const NsHttpField *FindProgressField(const NsHttpHead *headPtr);
 static bool AppendProgressId(Ns_DString *dsPtr, const char *query);
 
 void
@@ -115,8 +116,8 @@ NsUploadStats(const char *url, int64_t *receivedPtr, int64_t *totalPtr)
 }
 
 /*
- * The value of query variable X-Progress-ID, else the decoded path and the
- * query as sent.
+ * The value of the query variable X-Progress-ID, else of the header field of
+ * that name, else the decoded path and the query as sent.
  */
 static void
 AppendKey(Ns_DString *dsPtr, const NsHttpHead *headPtr)
@@ -127,12 +128,26 @@ AppendKey(Ns_DString *dsPtr, const NsHttpHead *headPtr)
     NsArenaInit(&arena, 2048u);
     NsUrlDecodePath(&arena, headPtr->target, headPtr->targetLength, &path);
     if (path.query == NULL || !AppendProgressId(dsPtr, path.query)) {
-        Ns_DStringAppend(dsPtr, path.path);
-        if (path.query != NULL) {
+        const NsHttpField *fieldPtr = FindProgressField(headPtr);
+
+        Ns_DStringAppend(dsPtr, fieldPtr != NULL ? fieldPtr->value : path.path);
+        if (fieldPtr == NULL && path.query != NULL) {
             Ns_DStringVarAppend(dsPtr, "?", path.query, NULL);
         }
     }
     NsArenaFree(&arena);
+}
+
+static const NsHttpField *
+FindProgressField(const NsHttpHead *headPtr)
+{
+    for (int i = 0; i < headPtr->nFields; i++) {
+        if (strcasecmp(headPtr->fields[i].name, "X-Progress-ID") == 0
+            && headPtr->fields[i].valueLength > 0u) {
+            return &headPtr->fields[i];
+        }
+    }
+    return NULL;
 }
 
 static bool
