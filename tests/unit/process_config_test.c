@@ -372,8 +372,8 @@ static void
 ASectionThatResemblesNothingIsNoted(void **state)
 {
     static const char *const sections[] = {
-        "ns/interps/x", "ns/server/s/tdav", "ns/server/s/adp/parsers",
-        "ns/server/s/acs", "ns/server/s/acs/acs-kernel"};
+        "ns/acs", "ns/server/s/tdav", "ns/server/s/acs",
+        "ns/server/s/acs/acs-kernel"};
 
     for (int i = 0; i < Ns_NrElements(sections); i++) {
         char  text[200];
