@@ -578,6 +578,8 @@ ns_section ns/server/default/module/nslog
   #ns_param logpartialtimes         false      ;# Add the start time and its parts.
   #ns_param suppressquery           false      ;# Log the path only.
   #ns_param checkforproxy           false      ;# Peer as proxies name it; see trustedproxies.
+  #ns_param logthreadname           false
+  #ns_param driver                  {}             ;# Pattern; empty: requests of all drivers.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
    # Log only a part of the client's address, and which one.
   #ns_param masklogaddr             false

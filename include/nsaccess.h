@@ -73,6 +73,14 @@ NS_EXTERN const char *Ns_AccessHeader(const Ns_Access *accessPtr,
                                       const char      *name);
 
 /*
+ * The first field of that name of the reply, any case, as far as handlers or
+ * the file give it; NULL if absent.  Its length is in *lengthPtr; no null byte
+ * has to follow.
+ */
+NS_EXTERN const char *Ns_AccessReplyHeader(const Ns_Access *accessPtr,
+                                           const char *name, size_t *lengthPtr);
+
+/*
  * The client as proxies name it, always one address: those of trustedproxies
  * are believed, or, without such, those of this machine and of private
  * networks.  The text is in buffer, or lives as long as the call.

@@ -19,6 +19,7 @@
 #define NS_ACCESS_PARTIALTIMES  0x08
 #define NS_ACCESS_CHECKFORPROXY 0x10
 #define NS_ACCESS_SUPPRESSQUERY 0x20
+#define NS_ACCESS_THREADNAME    0x40 /* It is the first of the headers. */
 
 /*
  * The settings of a section of an access log; with NS_ACCESS_CHECKFORPROXY, the
@@ -35,6 +36,7 @@ typedef struct Ns_AccessParams {
     int         rollHour;
     bool        rollsOnSignal;
     bool        masksPeer;
+    const char *driver; /* Pattern of drivers; NULL or "": all. */
     const char *maskIpv4;
     const char *maskIpv6;
 } Ns_AccessParams;

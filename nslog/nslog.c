@@ -16,19 +16,32 @@
 
 #include <arpa/inet.h>
 
+#define REQUEST  "request:"
+#define RESPONSE "response:"
+
 NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleInit;
 NS_EXPORT Ns_ModuleInitProc Ns_ModuleCheck;
 
 /*
- * Names of headers to append.  A new list takes the place of an old one, which
- * stays, since a request may be reading it.
+ * A field to append, and how records name it.
+ */
+typedef struct Header {
+    const char *name;  /* Of the field. */
+    const char *label; /* Of the list; as the name, but for replies. */
+    bool        isOfReply;
+} Header;
+
+/*
+ * Those of requests come first.  A new list takes the place of an old one,
+ * which stays, since a request may be reading it.
  */
 typedef struct HeaderList {
     struct HeaderList *olderPtr;
     char              *text; /* As it was given. */
+    const char       **words;
     int                n;
-    const char       **names;
+    Header            *headers;
 } HeaderList;
 
 typedef struct Log {
@@ -37,6 +50,7 @@ typedef struct Log {
     const char   *module;
     Ns_LogStream  stream;
     Ns_LogSink    sink;
+    const char   *driver; /* Pattern; NULL: all. */
     bool          masksPeer;
     unsigned char mask4[4];
     unsigned char mask6[16];
@@ -70,13 +84,17 @@ static const struct {
                  {"logreqtime", NS_ACCESS_REQTIME},
                  {"logpartialtimes", NS_ACCESS_PARTIALTIMES},
                  {"checkforproxy", NS_ACCESS_CHECKFORPROXY},
-                 {"suppressquery", NS_ACCESS_SUPPRESSQUERY}};
+                 {"suppressquery", NS_ACCESS_SUPPRESSQUERY},
+                 {"logthreadname", NS_ACCESS_THREADNAME}};
 
 static char *FindFile(const char *server, const char *module, const char *file);
 static bool  SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr);
 static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
+static bool  HasPrefix(const char *word, const char *prefix);
+static void  AddHeaders(HeaderList *listPtr, const char **words, int n,
+                        bool isOfReply);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
 static void        PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
@@ -87,7 +105,7 @@ static void        SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
 static int64_t     Micros(const Ns_Time *timePtr);
 static void AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
                           const Ns_Access *accessPtr);
-static void AppendCounted(Ns_DString *dsPtr, const char *string);
+static void AppendCounted(Ns_DString *dsPtr, const char *bytes, size_t n);
 static Ns_LogRenameProc Rename;
 static int              MoveFile(const char *from, const char *to);
 static int              RollLog(Log *logPtr, const char *toPath);
@@ -162,6 +180,9 @@ Ns_ModuleInit(const char *server, const char *module)
                " set trustedproxies in ns/parameters");
     }
     text = Ns_ConfigString(path, "extendedheaders", "");
+    if (params.driver != NULL && *params.driver != '\0') {
+        logPtr->driver = ns_strdup(params.driver);
+    }
     if (!SetHeaders(logPtr, NULL, text)) {
         Ns_Log(Error, "nslog: invalid %s/extendedHeaders parameter: '%s'", path,
                text);
@@ -294,21 +315,61 @@ static bool
 SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text)
 {
     HeaderList  *listPtr;
-    const char **names;
+    const char **words;
     int          n;
 
-    if (Tcl_SplitList(interp, text, &n, &names) != TCL_OK) {
+    if (Tcl_SplitList(interp, text, &n, &words) != TCL_OK) {
         return false;
+    }
+    for (int i = 0; i < n; i++) {
+        if (strchr(words[i], ':') != NULL && !HasPrefix(words[i], REQUEST)
+            && !HasPrefix(words[i], RESPONSE)) {
+            if (interp != NULL) {
+                Ns_TclPrintfResult(interp,
+                                   "invalid extended header \"%s\": the "
+                                   "prefix must be request or response",
+                                   words[i]);
+            }
+            Tcl_Free((char *) words);
+            return false;
+        }
     }
     listPtr = ns_calloc(1u, sizeof(*listPtr));
     listPtr->text = ns_strdup(text);
-    listPtr->n = n;
-    listPtr->names = names;
+    listPtr->words = words;
+    listPtr->headers = ns_calloc((size_t) n + 1, sizeof(Header));
+    AddHeaders(listPtr, words, n, false);
+    AddHeaders(listPtr, words, n, true);
     Ns_MutexLock(&logPtr->lock);
     listPtr->olderPtr = atomic_load(&logPtr->headersPtr);
     atomic_store(&logPtr->headersPtr, listPtr);
     Ns_MutexUnlock(&logPtr->lock);
     return true;
+}
+
+static bool
+HasPrefix(const char *word, const char *prefix)
+{
+    return strncasecmp(word, prefix, strlen(prefix)) == 0;
+}
+
+static void
+AddHeaders(HeaderList *listPtr, const char **words, int n, bool isOfReply)
+{
+    for (int i = 0; i < n; i++) {
+        bool        isReply = HasPrefix(words[i], RESPONSE);
+        const char *name = words[i]
+            + (isReply                            ? strlen(RESPONSE)
+                   : HasPrefix(words[i], REQUEST) ? strlen(REQUEST)
+                                                  : 0);
+
+        if (isReply == isOfReply) {
+            listPtr->headers[listPtr->n++] = (Header){
+                .name = name,
+                .label = isReply ? words[i] : name,
+                .isOfReply = isReply};
+        }
+    }
 }
 
 static int
@@ -325,6 +386,10 @@ LogAccess(const Ns_Access *accessPtr, void *arg)
     const void *prepared;
     size_t      length;
 
+    if (logPtr->driver != NULL
+        && !Tcl_StringMatch(accessPtr->driver, logPtr->driver)) {
+        return;
+    }
     if (accessPtr->stage == NS_ACCESS_FORGOTTEN) {
         Ns_LogStreamForget(logPtr->stream);
         return;
@@ -394,6 +459,11 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
         .nHeaders = (uint32_t) headersPtr->n};
     SetFigures(&r, accessPtr);
     Ns_DStringInit(&headers);
+    if ((flags & NS_ACCESS_THREADNAME) != 0) {
+        r.nHeaders++;
+        AppendCounted(&headers, "", 0);
+        AppendCounted(&headers, Ns_ThreadGetName(), strlen(Ns_ThreadGetName()));
+    }
     if (headersPtr->n > 0) {
         AppendHeaders(&headers, headersPtr, accessPtr);
     }
@@ -471,20 +541,28 @@ AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
               const Ns_Access *accessPtr)
 {
     for (int i = 0; i < headersPtr->n; i++) {
-        const char *value = Ns_AccessHeader(accessPtr, headersPtr->names[i]);
+        const Header *headerPtr = &headersPtr->headers[i];
+        const char   *value;
+        size_t        length = 0;
 
-        AppendCounted(dsPtr, headersPtr->names[i]);
-        AppendCounted(dsPtr, value == NULL ? "" : value);
+        if (headerPtr->isOfReply) {
+            value = Ns_AccessReplyHeader(accessPtr, headerPtr->name, &length);
+        } else {
+            value = Ns_AccessHeader(accessPtr, headerPtr->name);
+            length = value == NULL ? 0 : strlen(value);
+        }
+        AppendCounted(dsPtr, headerPtr->label, strlen(headerPtr->label));
+        AppendCounted(dsPtr, value == NULL ? "" : value, length);
     }
 }
 
 static void
-AppendCounted(Ns_DString *dsPtr, const char *string)
+AppendCounted(Ns_DString *dsPtr, const char *bytes, size_t n)
 {
-    uint32_t length = (uint32_t) strlen(string);
+    uint32_t length = (uint32_t) n;
 
     Ns_DStringNAppend(dsPtr, (const char *) &length, (int) sizeof(length));
-    Ns_DStringNAppend(dsPtr, string, (int) length);
+    Ns_DStringNAppend(dsPtr, bytes, (int) length);
 }
 
 /*

@@ -23,10 +23,12 @@ typedef struct NsConnAccess {
     Ns_SetField           *announced; /* The headers when that was. */
 } NsConnAccess;
 
-static bool IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr);
-static void Describe(NsConnAccess *toldPtr, NsConn *connPtr);
-static void FillSpans(Ns_Access *accessPtr, const NsWork *workPtr);
-static void FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr);
+static const char *FindLine(const struct Ns_AccessFields *fieldsPtr,
+                            const char *name, size_t *lengthPtr);
+static bool        IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr);
+static void        Describe(NsConnAccess *toldPtr, NsConn *connPtr);
+static void        FillSpans(Ns_Access *accessPtr, const NsWork *workPtr);
+static void        FillLastSpans(Ns_Access *accessPtr, const NsWork *workPtr);
 
 const char *
 Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
@@ -37,6 +39,51 @@ Ns_AccessHeader(const Ns_Access *accessPtr, const char *name)
         return Ns_SetIGet(fieldsPtr->headers, name);
     }
     return NsHttpFind(fieldsPtr->headPtr, name);
+}
+
+const char *
+Ns_AccessReplyHeader(const Ns_Access *accessPtr, const char *name,
+                     size_t *lengthPtr)
+{
+    const struct Ns_AccessFields *fieldsPtr = accessPtr->fields;
+    const char                   *value;
+
+    if (fieldsPtr->replyHeaders == NULL) {
+        return FindLine(fieldsPtr, name, lengthPtr);
+    }
+    value = Ns_SetIGet(fieldsPtr->replyHeaders, name);
+    *lengthPtr = value == NULL ? 0 : strlen(value);
+    return value;
+}
+
+/*
+ * In our own lines: a colon and one blank behind each name.
+ */
+static const char *
+FindLine(const struct Ns_AccessFields *fieldsPtr, const char *name,
+         size_t *lengthPtr)
+{
+    const char *line = fieldsPtr->replyLines;
+    size_t      left = line == NULL ? 0 : fieldsPtr->replyLinesBytes;
+    size_t      n = strlen(name);
+
+    while (left > 0) {
+        const char *end = memchr(line, '\r', left);
+
+        if (end == NULL) {
+            break;
+        }
+        if ((size_t) (end - line) >= n + 2 && line[n] == ':'
+            && strncasecmp(line, name, n) == 0) {
+            *lengthPtr = (size_t) (end - line) - n - 2;
+            return line + n + 2;
+        }
+        NsAssert((size_t) (end + 2 - line) <= left);
+        left -= (size_t) (end + 2 - line);
+        line = end + 2;
+    }
+    *lengthPtr = 0;
+    return NULL;
 }
 
 const char *
@@ -78,6 +125,9 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
     fieldsPtr->headers = NULL;
     fieldsPtr->headPtr = &messagePtr->head;
     fieldsPtr->peer = messagePtr->peer;
+    fieldsPtr->replyHeaders = NULL;
+    fieldsPtr->replyLines = replyPtr->lines;
+    fieldsPtr->replyLinesBytes = replyPtr->linesBytes;
     *accessPtr = (Ns_Access){
         .server = messagePtr->serverPtr->name,
         .driver = replyPtr->driverPtr->module,
@@ -137,8 +187,12 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
     const char *line = NsConnRequest(connPtr)->line;
 
     toldPtr->fields = (struct Ns_AccessFields){
-        connPtr->pub.headers, &connPtr->messagePtr->head,
-        connPtr->messagePtr->peer};
+        connPtr->pub.headers,
+        &connPtr->messagePtr->head,
+        connPtr->messagePtr->peer,
+        connPtr->pub.outputheaders,
+        NULL,
+        0};
     toldPtr->access = (Ns_Access){
         .server = connPtr->serverPtr->name,
         .driver = connPtr->driverPtr->module,

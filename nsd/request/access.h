@@ -16,7 +16,10 @@
 struct Ns_AccessFields {
     Ns_Set           *headers; /* NULL: use headPtr. */
     const NsHttpHead *headPtr;
-    const char       *peer; /* The other end of the connection. */
+    const char       *peer;         /* The other end of the connection. */
+    Ns_Set           *replyHeaders; /* NULL: use the lines. */
+    const char       *replyLines;   /* NULL: none. */
+    size_t            replyLinesBytes;
 };
 
 /*
@@ -41,6 +44,8 @@ typedef struct NsDirectReply {
     const char      *url;
     int              status;
     int64_t          bytesSent;
+    const char      *lines; /* Of the file's fields; NULL: none. */
+    size_t           linesBytes;
 } NsDirectReply;
 
 void NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,

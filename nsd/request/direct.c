@@ -560,15 +560,17 @@ Account(const Direct *directPtr, int status, int64_t bytes)
     work.endStamp = work.dequeueStamp;
     NsPoolCountSpans(&work);
     NsPoolCountSent(slotPtr->poolPtr, bytes);
-    NsAccessFillDirect(&access, &fields,
-                       &(NsDirectReply){
-                           .messagePtr = directPtr->messagePtr,
-                           .driverPtr =
-                               NsSockDriver(directPtr->messagePtr->sockPtr),
-                           .workPtr = &work,
-                           .url = slotPtr->url,
-                           .status = status,
-                           .bytesSent = bytes});
+    NsAccessFillDirect(
+        &access, &fields,
+        &(NsDirectReply){
+            .messagePtr = directPtr->messagePtr,
+            .driverPtr = NsSockDriver(directPtr->messagePtr->sockPtr),
+            .workPtr = &work,
+            .url = slotPtr->url,
+            .status = status,
+            .bytesSent = bytes,
+            .lines = status == 200 ? slotPtr->filePtr->fields : NULL,
+            .linesBytes = slotPtr->filePtr->fieldsBytes});
     NsReqTraceAccess(slotPtr->serverPtr, &access);
 }
 

@@ -108,7 +108,14 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     flags = arg == NULL ? access.r->flags : *(const uint32_t *) arg;
     isPlain = IsPlain(access.peer, (size_t) (access.next - access.peer));
     to = PutString(to, access.peer, access.r->peerLength, isPlain);
-    to = PutText(to, " - ");
+    *to++ = ' ';
+    if ((flags & NS_ACCESS_THREADNAME) != 0
+        && TakeHeader(&access, &name, &nName, &value, &nValue)) {
+        to = PutString(to, value, nValue, IsPlain(value, nValue));
+    } else {
+        *to++ = '-';
+    }
+    *to++ = ' ';
     to = PutUser(to, access.user, access.r->userLength, isPlain);
     *to++ = ' ';
     to = PutTime(to, (time_t) (recordPtr->time / NS_STAMP_SECOND),
@@ -160,6 +167,10 @@ Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutText(to, "{\"time\":");
     to = PutJsonTime(to, recordPtr->time / 1000);
     to = PutMember(to, "peer", access.peer, access.r->peerLength);
+    if ((access.r->flags & NS_ACCESS_THREADNAME) != 0
+        && TakeHeader(&access, &name, &nName, &value, &nValue)) {
+        to = PutMember(to, "thread", value, nValue);
+    }
     to = PutMember(to, "user", access.user, access.r->userLength);
     to = PutMember(to, "request", access.request, access.r->requestLength);
     to = PutText(to, ",\"status\":");
