@@ -116,4 +116,63 @@ NS_EXTERN void Ns_CacheBroadcast(Ns_Cache *cache);
 NS_EXTERN char *Ns_CacheStats(Ns_Cache *cache, Ns_DString *dsPtr);
 NS_EXTERN void  Ns_CacheResetStats(Ns_Cache *cache);
 
+/*
+ * ------------------------------------------------------------ Transactions
+ *
+ * A value stored with a number other than 0, the epoch of a transaction, is
+ * seen only by those whose stack has that number, until the entries of the
+ * epoch are committed or rolled back; the others see what was there before, and
+ * who waits for an entry waits for that.  The caller gives the numbers, each
+ * once, and knows which transactions are inside which.  Deleting or flushing an
+ * entry discards what transactions hold for it.
+ */
+#define NS_CACHE_MAX_TRANSACTION_DEPTH 16
+
+typedef struct Ns_CacheTransactionStack {
+    uintptr_t    stack[NS_CACHE_MAX_TRANSACTION_DEPTH]; /* Outermost first. */
+    unsigned int depth;                                 /* How many count. */
+} Ns_CacheTransactionStack;
+
+/*
+ * As the functions of these names without T; stackPtr may be NULL.
+ */
+NS_EXTERN Ns_Entry *Ns_CacheFindEntryT(
+    Ns_Cache *cache, const char *key, const Ns_CacheTransactionStack *stackPtr);
+NS_EXTERN Ns_Entry *Ns_CacheCreateEntryT(
+    Ns_Cache *cache, const char *key, int *isNewPtr,
+    const Ns_CacheTransactionStack *stackPtr);
+NS_EXTERN Ns_Entry *Ns_CacheWaitCreateEntryT(
+    Ns_Cache *cache, const char *key, int *isNewPtr, const Ns_Time *timeoutPtr,
+    const Ns_CacheTransactionStack *stackPtr);
+NS_EXTERN void     *Ns_CacheGetValueT(Ns_Entry                       *entry,
+                                      const Ns_CacheTransactionStack *stackPtr);
+NS_EXTERN Ns_Entry *Ns_CacheFirstEntryT(
+    Ns_Cache *cache, Ns_CacheSearch *searchPtr,
+    const Ns_CacheTransactionStack *stackPtr);
+NS_EXTERN Ns_Entry *Ns_CacheNextEntryT(
+    Ns_CacheSearch *searchPtr, const Ns_CacheTransactionStack *stackPtr);
+
+/*
+ * The later form of Ns_CacheSetValueExpires: a maxSize other than 0 is the
+ * limit of the cache from then on; the value belongs to the transaction, 0 for
+ * none, and replaces what one holds for the entry.
+ */
+NS_EXTERN void Ns_CacheSetValueExpires_33(Ns_Entry *entry, void *value,
+                                          size_t         size,
+                                          const Ns_Time *expiresPtr, int cost,
+                                          size_t    maxSize,
+                                          uintptr_t transactionEpoch);
+#if NS_API_LEVEL >= 49933
+#define Ns_CacheSetValueExpires Ns_CacheSetValueExpires_33
+#endif
+
+/*
+ * Make the values of an epoch those of their entries, or discard them: their
+ * number.  How many entries have a value of any transaction.
+ */
+NS_EXTERN unsigned long Ns_CacheCommitEntries(Ns_Cache *cache, uintptr_t epoch);
+NS_EXTERN unsigned long Ns_CacheRollbackEntries(Ns_Cache *cache,
+                                                uintptr_t epoch);
+NS_EXTERN unsigned long Ns_CacheGetNrUncommittedEntries(Ns_Cache *cache);
+
 #endif

@@ -23,16 +23,29 @@
 
 typedef struct Cache Cache;
 
+/*
+ * The value that a transaction has for an entry.
+ */
+typedef struct Pending {
+    uintptr_t epoch;
+    void     *value;
+    size_t    size;
+    Ns_Time   expires;
+    bool      hasExpiry;
+    int       cost;
+} Pending;
+
 typedef struct Entry {
     Cache         *cachePtr; /* These are constant after creation. */
     Tcl_HashEntry *hPtr;
 
-    void   *value; /* NULL while being filled. */
-    size_t  size;
-    Ns_Time expires;    /* 0: never. */
-    int     cost;       /* Microseconds it took to make the value. */
-    int     nUses;      /* Since the value was set. */
-    bool    isDisowned; /* While being filled: not to be kept. */
+    void    *value; /* NULL while being filled. */
+    size_t   size;
+    Ns_Time  expires;    /* 0: never. */
+    int      cost;       /* Microseconds it took to make the value. */
+    int      nUses;      /* Since the value was set. */
+    Pending *pendingPtr; /* NULL: no transaction has a value. */
+    bool     isDisowned; /* While being filled: not to be kept. */
 
     struct Entry *newerPtr; /* By last use. */
     struct Entry *olderPtr;
@@ -74,8 +87,15 @@ typedef struct Search {
 _Static_assert(sizeof(Search) <= sizeof(Ns_CacheSearch),
                "the caller's search structure is too small");
 
-static Cache *CacheOf(Ns_Cache *cache);
-static Entry *EntryOf(Ns_Entry *entry);
+static Cache        *CacheOf(Ns_Cache *cache);
+static Entry        *EntryOf(Ns_Entry *entry);
+static Entry        *FindLocked(Cache *cachePtr, const char *key,
+                                const Ns_CacheTransactionStack *stackPtr);
+static bool          IsSeen(const Entry                    *entryPtr,
+                            const Ns_CacheTransactionStack *stackPtr);
+static void          DropPendingLocked(Entry *entryPtr);
+static void          RemoveLocked(Entry *entryPtr);
+static unsigned long EndLocked(Cache *cachePtr, uintptr_t epoch, bool isCommit);
 static Entry *EnterLocked(Cache *cachePtr, const char *key, bool *isNewPtr);
 static void   CountLocked(Entry *entryPtr, bool isNew);
 static bool   IsExpired(const Entry *entryPtr, const Ns_Time *nowPtr);
@@ -87,7 +107,8 @@ static void   PruneLocked(Cache *cachePtr, const Entry *keepPtr);
 static void   LinkNewestLocked(Entry *entryPtr);
 static void   UnlinkLocked(Entry *entryPtr);
 static void   AnnounceLocked(Cache *cachePtr);
-static Entry *NextValidLocked(Search *searchPtr, Tcl_HashEntry *hPtr);
+static Entry *NextSeenLocked(Search *searchPtr, Tcl_HashEntry *hPtr,
+                             const Ns_CacheTransactionStack *stackPtr);
 
 Ns_Cache *
 Ns_CacheCreate(const char *name, int keys, time_t ttl, Ns_Callback *freeProc)
@@ -140,19 +161,16 @@ Ns_CacheDestroy(Ns_Cache *cache)
 Ns_Entry *
 Ns_CacheFindEntry(Ns_Cache *cache, const char *key)
 {
-    Cache         *cachePtr = CacheOf(cache);
-    Tcl_HashEntry *hPtr;
-    Entry         *entryPtr = NULL;
+    return Ns_CacheFindEntryT(cache, key, NULL);
+}
 
-    NsAssertLocked(&cachePtr->lock);
+Ns_Entry *
+Ns_CacheFindEntryT(Ns_Cache *cache, const char *key,
+                   const Ns_CacheTransactionStack *stackPtr)
+{
+    Cache *cachePtr = CacheOf(cache);
+    Entry *entryPtr = FindLocked(cachePtr, key, stackPtr);
 
-    hPtr = Tcl_FindHashEntry(&cachePtr->entries, key);
-    if (hPtr != NULL) {
-        entryPtr = Tcl_GetHashValue(hPtr);
-        if (entryPtr->value == NULL || DropIfExpiredLocked(entryPtr)) {
-            entryPtr = NULL;
-        }
-    }
     if (entryPtr == NULL) {
         cachePtr->stats.nMissed++;
     } else {
@@ -161,12 +179,58 @@ Ns_CacheFindEntry(Ns_Cache *cache, const char *key)
     return (Ns_Entry *) entryPtr;
 }
 
+static Entry *
+FindLocked(Cache *cachePtr, const char *key,
+           const Ns_CacheTransactionStack *stackPtr)
+{
+    Tcl_HashEntry *hPtr;
+    Entry         *entryPtr;
+
+    NsAssertLocked(&cachePtr->lock);
+
+    hPtr = Tcl_FindHashEntry(&cachePtr->entries, key);
+    if (hPtr == NULL) {
+        return NULL;
+    }
+    entryPtr = Tcl_GetHashValue(hPtr);
+    return IsSeen(entryPtr, stackPtr)
+            || (entryPtr->value != NULL && !DropIfExpiredLocked(entryPtr))
+        ? entryPtr
+        : NULL;
+}
+
+/*
+ * Whether a transaction of the stack has a value for the entry.
+ */
+static bool
+IsSeen(const Entry *entryPtr, const Ns_CacheTransactionStack *stackPtr)
+{
+    if (entryPtr->pendingPtr == NULL || stackPtr == NULL) {
+        return false;
+    }
+    NsAssert(stackPtr->depth <= NS_CACHE_MAX_TRANSACTION_DEPTH);
+    for (unsigned int i = 0; i < stackPtr->depth; i++) {
+        if (stackPtr->stack[i] == entryPtr->pendingPtr->epoch) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Ns_Entry *
 Ns_CacheCreateEntry(Ns_Cache *cache, const char *key, int *isNewPtr)
+{
+    return Ns_CacheCreateEntryT(cache, key, isNewPtr, NULL);
+}
+
+Ns_Entry *
+Ns_CacheCreateEntryT(Ns_Cache *cache, const char *key, int *isNewPtr,
+                     const Ns_CacheTransactionStack *stackPtr)
 {
     bool   isNew;
     Entry *entryPtr = EnterLocked(CacheOf(cache), key, &isNew);
 
+    isNew = isNew && !IsSeen(entryPtr, stackPtr);
     CountLocked(entryPtr, isNew);
     *isNewPtr = isNew;
     return (Ns_Entry *) entryPtr;
@@ -176,10 +240,18 @@ Ns_Entry *
 Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key, int *isNewPtr,
                         Ns_Time *timeoutPtr)
 {
+    return Ns_CacheWaitCreateEntryT(cache, key, isNewPtr, timeoutPtr, NULL);
+}
+
+Ns_Entry *
+Ns_CacheWaitCreateEntryT(Ns_Cache *cache, const char *key, int *isNewPtr,
+                         const Ns_Time                  *timeoutPtr,
+                         const Ns_CacheTransactionStack *stackPtr)
+{
     Cache  *cachePtr = CacheOf(cache);
-    Ns_Time until, *untilPtr = Ns_AbsoluteTime(&until, timeoutPtr);
+    Ns_Time until, *untilPtr = Ns_AbsoluteTime(&until, (Ns_Time *) timeoutPtr);
     int     status = NS_OK;
-    bool    isNew;
+    bool    isNew, hasValue;
     Entry  *entryPtr;
 
     /*
@@ -188,13 +260,15 @@ Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key, int *isNewPtr,
      */
     cachePtr->nWaiting++;
     while (entryPtr = EnterLocked(cachePtr, key, &isNew),
-           entryPtr->value == NULL && !isNew && status == NS_OK) {
+           hasValue = entryPtr->value != NULL || IsSeen(entryPtr, stackPtr),
+           !hasValue && !isNew && status == NS_OK) {
         status = Ns_CondTimedWait(&cachePtr->changed, &cachePtr->lock,
                                   untilPtr);
     }
     cachePtr->nWaiting--;
 
-    if (entryPtr->value == NULL && !isNew) {
+    isNew = isNew && !hasValue;
+    if (!hasValue && !isNew) {
         cachePtr->stats.nMissed++;
         *isNewPtr = 0;
         return NULL;
@@ -216,6 +290,16 @@ void *
 Ns_CacheGetValue(Ns_Entry *entry)
 {
     return EntryOf(entry)->value;
+}
+
+void *
+Ns_CacheGetValueT(Ns_Entry *entry, const Ns_CacheTransactionStack *stackPtr)
+{
+    const Entry *entryPtr = EntryOf(entry);
+
+    return IsSeen(entryPtr, stackPtr)
+        ? entryPtr->pendingPtr->value
+        : entryPtr->value;
 }
 
 size_t
@@ -283,6 +367,136 @@ Ns_CacheSetValueExpires(Ns_Entry *entry, void *value, size_t size,
         PruneLocked(cachePtr, entryPtr);
     }
     AnnounceLocked(cachePtr);
+}
+
+void
+Ns_CacheSetValueExpires_33(Ns_Entry *entry, void *value, size_t size,
+                           const Ns_Time *expiresPtr, int cost, size_t maxSize,
+                           uintptr_t transactionEpoch)
+{
+    Entry   *entryPtr = EntryOf(entry);
+    Cache   *cachePtr = entryPtr->cachePtr;
+    Pending *pendingPtr;
+    Ns_Time  expires, *untilPtr;
+
+    NsAssertLocked(&cachePtr->lock);
+
+    if (maxSize != 0) {
+        cachePtr->maxSize = maxSize;
+    }
+    if (transactionEpoch == 0 || value == NULL) {
+        Ns_CacheSetValueExpires(entry, value, size, (Ns_Time *) expiresPtr,
+                                cost);
+        return;
+    }
+    pendingPtr = entryPtr->pendingPtr;
+    if (pendingPtr != NULL && pendingPtr->value == value) {
+        pendingPtr->value = NULL; /* Stored again: not to be freed. */
+    }
+    DropPendingLocked(entryPtr);
+    untilPtr = Ns_AbsoluteTime(&expires, (Ns_Time *) expiresPtr);
+    pendingPtr = ns_calloc(1, sizeof(Pending));
+    *pendingPtr = (Pending){
+        .epoch = transactionEpoch,
+        .value = value,
+        .size = size,
+        .hasExpiry = untilPtr != NULL,
+        .cost = cost};
+    if (untilPtr != NULL) {
+        pendingPtr->expires = *untilPtr;
+    }
+    entryPtr->pendingPtr = pendingPtr;
+    AnnounceLocked(cachePtr);
+}
+
+unsigned long
+Ns_CacheCommitEntries(Ns_Cache *cache, uintptr_t epoch)
+{
+    return EndLocked(CacheOf(cache), epoch, true);
+}
+
+unsigned long
+Ns_CacheRollbackEntries(Ns_Cache *cache, uintptr_t epoch)
+{
+    return EndLocked(CacheOf(cache), epoch, false);
+}
+
+/*
+ * Storing a value may prune the entry that comes next: then the search begins
+ * anew.
+ */
+static unsigned long
+EndLocked(Cache *cachePtr, uintptr_t epoch, bool isCommit)
+{
+    Tcl_HashSearch search;
+    Tcl_HashEntry *hPtr;
+    unsigned long  n = 0;
+
+    NsAssertLocked(&cachePtr->lock);
+
+    hPtr = Tcl_FirstHashEntry(&cachePtr->entries, &search);
+    while (hPtr != NULL) {
+        Entry   *entryPtr = Tcl_GetHashValue(hPtr);
+        Pending *pendingPtr = entryPtr->pendingPtr;
+        uint64_t nPruned = cachePtr->stats.nPruned;
+
+        if (pendingPtr == NULL || pendingPtr->epoch != epoch) {
+            hPtr = Tcl_NextHashEntry(&search);
+            continue;
+        }
+        n++;
+        if (isCommit) {
+            Pending pending = *pendingPtr;
+
+            pendingPtr->value = NULL; /* Not to be freed. */
+            DropPendingLocked(entryPtr);
+            Ns_CacheSetValueExpires((Ns_Entry *) entryPtr, pending.value,
+                                    pending.size,
+                                    pending.hasExpiry ? &pending.expires : NULL,
+                                    pending.cost);
+        } else {
+            DropPendingLocked(entryPtr);
+            if (entryPtr->value == NULL) {
+                DeleteLocked(entryPtr);
+            }
+        }
+        NsCacheCountTransaction((Ns_Cache *) cachePtr, isCommit);
+        hPtr = cachePtr->stats.nPruned == nPruned
+            ? Tcl_NextHashEntry(&search)
+            : Tcl_FirstHashEntry(&cachePtr->entries, &search);
+    }
+    return n;
+}
+
+unsigned long
+Ns_CacheGetNrUncommittedEntries(Ns_Cache *cache)
+{
+    Cache         *cachePtr = CacheOf(cache);
+    Tcl_HashSearch search;
+    unsigned long  n = 0;
+
+    NsAssertLocked(&cachePtr->lock);
+
+    for (Tcl_HashEntry *hPtr = Tcl_FirstHashEntry(&cachePtr->entries, &search);
+         hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
+        n += ((const Entry *) Tcl_GetHashValue(hPtr))->pendingPtr != NULL;
+    }
+    return n;
+}
+
+static void
+DropPendingLocked(Entry *entryPtr)
+{
+    Pending     *pendingPtr = entryPtr->pendingPtr;
+    Ns_Callback *freeProc = entryPtr->cachePtr->freeProc;
+
+    NsAssertLocked(&entryPtr->cachePtr->lock);
+
+    entryPtr->pendingPtr = NULL;
+    if (pendingPtr != NULL && pendingPtr->value != NULL && freeProc != NULL) {
+        freeProc(pendingPtr->value);
+    }
+    ns_free(pendingPtr);
 }
 
 void
@@ -356,6 +570,13 @@ NsCacheIsDisowned(Ns_Entry *entry)
 Ns_Entry *
 Ns_CacheFirstEntry(Ns_Cache *cache, Ns_CacheSearch *callersPtr)
 {
+    return Ns_CacheFirstEntryT(cache, callersPtr, NULL);
+}
+
+Ns_Entry *
+Ns_CacheFirstEntryT(Ns_Cache *cache, Ns_CacheSearch *callersPtr,
+                    const Ns_CacheTransactionStack *stackPtr)
+{
     Search *searchPtr = (Search *) callersPtr;
     Cache  *cachePtr = CacheOf(cache);
 
@@ -364,18 +585,27 @@ Ns_CacheFirstEntry(Ns_Cache *cache, Ns_CacheSearch *callersPtr)
     searchPtr->cachePtr = cachePtr;
     Ns_GetTime(&searchPtr->now);
     return (Ns_Entry *)
-        NextValidLocked(searchPtr,
-                        Tcl_FirstHashEntry(&cachePtr->entries,
-                                           &searchPtr->hashSearch));
+        NextSeenLocked(searchPtr,
+                       Tcl_FirstHashEntry(&cachePtr->entries,
+                                          &searchPtr->hashSearch),
+                       stackPtr);
 }
 
 Ns_Entry *
 Ns_CacheNextEntry(Ns_CacheSearch *callersPtr)
 {
+    return Ns_CacheNextEntryT(callersPtr, NULL);
+}
+
+Ns_Entry *
+Ns_CacheNextEntryT(Ns_CacheSearch                 *callersPtr,
+                   const Ns_CacheTransactionStack *stackPtr)
+{
     Search *searchPtr = (Search *) callersPtr;
 
     return (Ns_Entry *)
-        NextValidLocked(searchPtr, Tcl_NextHashEntry(&searchPtr->hashSearch));
+        NextSeenLocked(searchPtr, Tcl_NextHashEntry(&searchPtr->hashSearch),
+                       stackPtr);
 }
 
 void
@@ -596,8 +826,22 @@ DropIfExpiredLocked(Entry *entryPtr)
         return false;
     }
     entryPtr->cachePtr->stats.nExpired++;
-    DeleteLocked(entryPtr);
+    RemoveLocked(entryPtr);
     return true;
+}
+
+/*
+ * What a transaction holds stays.
+ */
+static void
+RemoveLocked(Entry *entryPtr)
+{
+    if (entryPtr->pendingPtr == NULL) {
+        DeleteLocked(entryPtr);
+    } else {
+        UnsetLocked(entryPtr);
+        AnnounceLocked(entryPtr->cachePtr);
+    }
 }
 
 static void
@@ -616,6 +860,7 @@ DeleteLocked(Entry *entryPtr)
     NsAssertLocked(&cachePtr->lock);
 
     UnsetLocked(entryPtr);
+    DropPendingLocked(entryPtr);
     Tcl_DeleteHashEntry(entryPtr->hPtr);
     ns_free(entryPtr);
     AnnounceLocked(cachePtr);
@@ -653,7 +898,7 @@ PruneLocked(Cache *cachePtr, const Entry *keepPtr)
     while (cachePtr->maxSize > 0 && cachePtr->size > cachePtr->maxSize
            && cachePtr->oldestPtr != NULL && cachePtr->oldestPtr != keepPtr) {
         cachePtr->stats.nPruned++;
-        DeleteLocked(cachePtr->oldestPtr);
+        RemoveLocked(cachePtr->oldestPtr);
     }
 }
 
@@ -713,16 +958,20 @@ AnnounceLocked(Cache *cachePtr)
  * dropped on the way.
  */
 static Entry *
-NextValidLocked(Search *searchPtr, Tcl_HashEntry *hPtr)
+NextSeenLocked(Search *searchPtr, Tcl_HashEntry *hPtr,
+               const Ns_CacheTransactionStack *stackPtr)
 {
     NsAssertLocked(&searchPtr->cachePtr->lock);
 
     for (; hPtr != NULL; hPtr = Tcl_NextHashEntry(&searchPtr->hashSearch)) {
         Entry *entryPtr = Tcl_GetHashValue(hPtr);
 
+        if (IsSeen(entryPtr, stackPtr)) {
+            return entryPtr;
+        }
         if (IsExpired(entryPtr, &searchPtr->now)) {
             searchPtr->cachePtr->stats.nExpired++;
-            DeleteLocked(entryPtr);
+            RemoveLocked(entryPtr);
         } else if (entryPtr->value != NULL) {
             return entryPtr;
         }

@@ -3,6 +3,7 @@
  *
  *      1. entries    2. size    3. expiry    4. statistics
  *      5. flush and visit    6. filling by several threads
+ *      7. transactions
  */
 
 #include "unit.h"
@@ -382,6 +383,123 @@ a_wait_ends_with_nothing_when_its_time_has_passed(void **state)
     assert_int_equal(isNew, 1);
 }
 
+/*
+ * 7. Transactions.
+ */
+
+static const Ns_CacheTransactionStack inner = {{7, 8}, 2}, outer = {{7}, 1};
+static const Ns_CacheTransactionStack other = {{9}, 1};
+
+static void
+Hold(Ns_Cache *cache, const char *key, const char *value, uintptr_t epoch)
+{
+    int       isNew;
+    Ns_Entry *entry = Ns_CacheCreateEntryT(cache, key, &isNew, NULL);
+
+    Ns_CacheSetValueExpires_33(entry, ns_strdup(value), strlen(value), NULL, 0,
+                               0, epoch);
+}
+
+static const char *
+GetT(Ns_Cache *cache, const char *key, const Ns_CacheTransactionStack *stackPtr)
+{
+    Ns_Entry *entry = Ns_CacheFindEntryT(cache, key, stackPtr);
+
+    return entry != NULL ? Ns_CacheGetValueT(entry, stackPtr) : "none";
+}
+
+static void
+a_value_of_a_transaction_is_its_own_until_it_is_committed(void **state)
+{
+    Ns_Cache      *cache = *state;
+    Ns_CacheSearch search;
+    Ns_Entry      *entry;
+    Ns_Time        soon = {0, 1000};
+    int            isNew, nSeen = 0;
+
+    Put(cache, "a", "old", NULL, 0);
+    Hold(cache, "a", "new", 8);
+    Hold(cache, "b", "made", 8);
+    assert_string_equal(GetT(cache, "a", &inner), "new");
+    assert_string_equal(GetT(cache, "b", &inner), "made");
+    assert_string_equal(GetT(cache, "a", &outer), "old");
+    assert_string_equal(GetT(cache, "a", NULL), "old");
+    assert_string_equal(Get(cache, "b"), "none");
+    assert_string_equal(GetT(cache, "b", &other), "none");
+    assert_int_equal(Ns_CacheGetNrUncommittedEntries(cache), 2);
+
+    for (entry = Ns_CacheFirstEntryT(cache, &search, &inner); entry != NULL;
+         entry = Ns_CacheNextEntryT(&search, &inner)) {
+        nSeen++;
+    }
+    assert_int_equal(nSeen, 2);
+    assert_non_null(Ns_CacheFirstEntryT(cache, &search, NULL));
+    assert_null(Ns_CacheNextEntryT(&search, NULL));
+
+    /* For others the entry is one that somebody is filling. */
+    entry = Ns_CacheWaitCreateEntryT(cache, "b", &isNew, &soon, &inner);
+    assert_string_equal(Ns_CacheGetValueT(entry, &inner), "made");
+    assert_int_equal(isNew, 0);
+    assert_null(Ns_CacheWaitCreateEntryT(cache, "b", &isNew, &soon, &other));
+    assert_null(Ns_CacheWaitCreateEntry(cache, "b", &isNew, &soon));
+
+    assert_int_equal(Ns_CacheCommitEntries(cache, 9), 0);
+    assert_int_equal(Ns_CacheCommitEntries(cache, 8), 2);
+    assert_int_equal(Ns_CacheCommitEntries(cache, 8), 0);
+    assert_string_equal(Get(cache, "a"), "new");
+    assert_string_equal(Get(cache, "b"), "made");
+    assert_int_equal(nFreed, 1);
+    assert_int_equal(Ns_CacheGetNrUncommittedEntries(cache), 0);
+}
+
+static void
+what_is_rolled_back_was_never_there(void **state)
+{
+    Ns_Cache *cache = *state;
+    Ns_Entry *entry;
+    int       isNew;
+
+    Put(cache, "a", "old", NULL, 0);
+    Hold(cache, "a", "one", 7);
+    Hold(cache, "a", "two", 7);
+    Hold(cache, "b", "made", 7);
+    assert_int_equal(nFreed, 1);
+    assert_int_equal(Ns_CacheRollbackEntries(cache, 7), 2);
+    assert_int_equal(nFreed, 3);
+    assert_string_equal(GetT(cache, "a", &outer), "old");
+    assert_string_equal(GetT(cache, "b", &outer), "none");
+    entry = Ns_CacheCreateEntryT(cache, "b", &isNew, &outer);
+    assert_int_equal(isNew, 1);
+    Ns_CacheDeleteEntry(entry);
+}
+
+static void
+pruning_and_expiry_leave_what_a_transaction_holds(void **state)
+{
+    Ns_Cache *cache = *state;
+    Ns_Time   past = {1000000001, 0};
+    Ns_Entry *entry;
+    int       isNew;
+
+    Put(cache, "a", "0123456789", NULL, 0);
+    Hold(cache, "a", "held", 7);
+    entry = Ns_CacheCreateEntry(cache, "b", &isNew);
+    Ns_CacheSetValueExpires_33(entry, ns_strdup("0123456789"), 10, NULL, 0, 15,
+                               0);
+    assert_string_equal(Get(cache, "a"), "none");
+    assert_string_equal(GetT(cache, "a", &outer), "held");
+    assert_int_equal(Ns_CacheCommitEntries(cache, 7), 1);
+    assert_string_equal(Get(cache, "a"), "held");
+
+    Put(cache, "c", "late", &past, 0);
+    Hold(cache, "c", "kept", 7);
+    assert_string_equal(Get(cache, "c"), "none");
+    assert_string_equal(GetT(cache, "c", &outer), "kept");
+    Ns_CacheDeleteEntry(Ns_CacheFindEntryT(cache, "c", &outer));
+    assert_string_equal(GetT(cache, "c", &outer), "none");
+    Hold(cache, "d", "never ended", 9);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, Setup, Teardown)
 
 int
@@ -401,6 +519,9 @@ main(void)
         TEST(one_thread_fills_an_entry_and_the_others_wait_for_it),
         TEST(when_the_filler_gives_up_a_waiting_thread_takes_over),
         TEST(a_wait_ends_with_nothing_when_its_time_has_passed),
+        TEST(a_value_of_a_transaction_is_its_own_until_it_is_committed),
+        TEST(what_is_rolled_back_was_never_there),
+        TEST(pruning_and_expiry_leave_what_a_transaction_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static Ns_TclTraceProc         AddCommands;
 static Ns_ArgProc              AppendServer;
 static Ns_ShutdownProc         Shutdown;
 static TCL_OBJCMDPROC_T        LaterObjCmd;
-static void Count(Later *laterPtr, int *counterPtr);
+static void                    Count(Later *laterPtr, int *counterPtr);
 
 NS_EXPORT Ns_ReturnCode
 Ns_ModuleInit(const char *server, const char *module)
@@ -94,9 +94,9 @@ Answer(const void *arg, Ns_Conn *conn)
     Tcl_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "%s %s ", conn->request.method, url);
     SharedDots(&ds, conn->request.urlv);
-    Ns_DStringPrintf(&ds, " %d %d %d %.1f %d %" PRIuz " %s",
-                     conn->request.urlc, (int) conn->request.urlv_len,
-                     (int) conn->request.url_len, conn->request.version,
+    Ns_DStringPrintf(&ds, " %d %d %d %.1f %d %" PRIuz " %s", conn->request.urlc,
+                     (int) conn->request.urlv_len, (int) conn->request.url_len,
+                     conn->request.version,
                      (conn->flags & NS_CONN_SKIPBODY) != 0u, nHost,
                      Ns_SetIGet(conn->outputheaders, "x-later"));
     (void) Ns_LogStreamPut(laterPtr->stream, Notice, &piece, 1);
@@ -141,8 +141,7 @@ Authorize(const char *server, const char *method, const char *url,
     Ns_ReturnCode status = NS_OK;
 
     if (strstr(url, "/private") != NULL) {
-        status = user == NULL || *user == '\0' ? NS_UNAUTHORIZED
-                                               : NS_FORBIDDEN;
+        status = user == NULL || *user == '\0' ? NS_UNAUTHORIZED : NS_FORBIDDEN;
     }
     /* All results are different. */
     switch (status) {
@@ -232,14 +231,14 @@ static int
 LaterObjCmd(ClientData clientData, Tcl_Interp *interp, TCL_SIZE_T objc,
             Tcl_Obj *const objv[])
 {
-    Later        *laterPtr = clientData;
-    const char   *what;
-    int           times = 1;
-    Ns_ObjvSpec   opts[] = {{"-times", Ns_ObjvInt, &times, NULL},
-                            {"--", Ns_ObjvBreak, NULL, NULL},
-                            {NULL, NULL, NULL, NULL}};
-    Ns_ObjvSpec   args[] = {{"what", Ns_ObjvString, &what, NULL},
-                            {NULL, NULL, NULL, NULL}};
+    Later      *laterPtr = clientData;
+    const char *what;
+    int         times = 1;
+    Ns_ObjvSpec opts[] = {{"-times", Ns_ObjvInt, &times, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"what", Ns_ObjvString, &what, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;

@@ -166,12 +166,13 @@ SendUdp(Ns_Sock *sock, const struct iovec *bufs, int nbufs,
         const Ns_Time *timeoutPtr, unsigned int flags)
 #endif
 {
-    struct msghdr msg = {.msg_name = &sock->sa,
-                         .msg_namelen = sock->sa.ss_family == AF_INET
-                             ? sizeof(struct sockaddr_in)
-                             : sizeof(struct sockaddr_in6),
-                         .msg_iov = (struct iovec *) bufs,
-                         .msg_iovlen = (size_t) nbufs};
+    struct msghdr msg = {
+        .msg_name = &sock->sa,
+        .msg_namelen = sock->sa.ss_family == AF_INET
+            ? sizeof(struct sockaddr_in)
+            : sizeof(struct sockaddr_in6),
+        .msg_iov = (struct iovec *) bufs,
+        .msg_iovlen = (size_t) nbufs};
 
     return sendmsg(sock->sock, &msg, 0);
 }
