@@ -368,7 +368,7 @@ ns_section ns/server/default/db
 ns_section ns/server/default/pools
   #ns_param slow                    "Requests that take long"
 #ns_section ns/server/default/pool/slow
-   # METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool serves; may
+   # METHOD URLPATTERN ?{KEY VALUE ...}? of requests that this pool serves; may
    # be repeated.
   #ns_param map                     {}
   #ns_param map-noinherit           {}         ;# The same, for exactly this URL.

@@ -58,6 +58,7 @@ RegisterAdpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(opts, args, interp, 1, objc, objv) != NS_OK
+        || NsRegArgsCheckUrl(interp, url) != TCL_OK
         || NsRegArgsCheck(interp, method, false, constraints, &constraintsPtr)
             != TCL_OK) {
         return TCL_ERROR;

@@ -246,6 +246,18 @@ NsOpIs(NsServer *serverPtr, const char *method, const char *url,
 }
 
 void
+NsOpDescribe(Ns_DString *dsPtr, NsServer *serverPtr, const char *method,
+             const char *url)
+{
+    Op *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
+
+    if (opPtr != NULL) {
+        Ns_GetProcInfo(dsPtr, (void *) opPtr->proc, opPtr->arg);
+        UnrefOp(opPtr);
+    }
+}
+
+void
 NsOpList(Ns_DString *dsPtr, NsServer *serverPtr)
 {
     NsUrlSpaceVisit(serverPtr, opId, AppendOp, dsPtr);

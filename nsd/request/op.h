@@ -49,6 +49,13 @@ bool NsOpIs(NsServer *serverPtr, const char *method, const char *url,
             Ns_OpProc *proc);
 
 /*
+ * Append the procedure of the handler for method and URL, and its argument, as
+ * list elements; nothing if there is none.
+ */
+void NsOpDescribe(Ns_DString *dsPtr, NsServer *serverPtr, const char *method,
+                  const char *url);
+
+/*
  * Result of `ns_server requestprocs`, appended.
  */
 void NsOpList(Ns_DString *dsPtr, NsServer *serverPtr);

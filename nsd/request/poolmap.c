@@ -3,8 +3,8 @@
  *
  *      Which pool serves a request.
  *
- *      A pattern can lead to several pools: mappings with a condition on a
- *      request header or on the client's address are tried in their order, the
+ *      A pattern can lead to several pools: mappings with conditions on header
+ *      fields or on the client's address are tried from the narrowest on, the
  *      one without comes last.
  */
 
@@ -15,18 +15,11 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
-#include "base/ipaddress.h"
 #include "dispatch/pool_config.h"
-#include "http/parse.h"
 #include "process/parameters.h"
-#include "request/proxies.h"
+#include "request/constraints.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
-
-/*
- * Stands for the client's address in the place of a header.
- */
-#define PEER "X-NS-ip"
 
 /*
  * One mapping of a pattern.
@@ -34,10 +27,7 @@
 typedef struct Target {
     struct Target *nextPtr;
     NsPool        *poolPtr;
-    char          *header;  /* NULL: no condition; may be PEER. */
-    char          *pattern; /* Glob. */
-    bool           isRange; /* PEER is to be in range, not as pattern. */
-    NsIpRange      range;
+    NsConstraints *constraintsPtr; /* NULL: no condition. */
 } Target;
 
 /*
@@ -48,17 +38,18 @@ typedef struct PoolMap {
 } PoolMap;
 
 /*
- * `METHOD URL ?{HEADER PATTERN}?` taken apart.
+ * `METHOD URL ?{KEY VALUE ...}?` taken apart.
  */
 typedef struct Spec {
-    int          argc, contextc;
-    const char **argv, **contextv;
-    const char  *method, *url, *header, *pattern;
+    int            argc;
+    const char   **argv;
+    const char    *method, *url;
+    NsConstraints *constraintsPtr; /* Or NULL. */
 } Spec;
 
 static const NsParameter rows[] = {
     NS_LISTED("map", NS_PARAM_STRING, "",
-              "METHOD URLPATTERN ?{HEADER PATTERN}? of requests that this pool "
+              "METHOD URLPATTERN ?{KEY VALUE ...}? of requests that this pool "
               "serves; may be repeated."),
     NS_LISTED("map-noinherit", NS_PARAM_STRING, "",
               "The same, for exactly this URL."),
@@ -80,10 +71,9 @@ static int poolMapId; /* Constant after NsPoolMapInit. */
 static bool     ParseSpec(Spec *specPtr, const char *text);
 static void     FreeSpec(Spec *specPtr);
 static bool     Accept(void *data, void *arg);
-static bool     Holds(const Target *targetPtr, const NsMessage *messagePtr);
 static bool     CopyTargets(void *data, void *arg);
-static Target  *CreateTarget(NsPool *poolPtr, const char *header,
-                             const char *pattern);
+static Target  *CreateTarget(NsPool              *poolPtr,
+                             const NsConstraints *constraintsPtr);
 static bool     IsSameTarget(const Target *targetPtr, const Spec *specPtr);
 static PoolMap *CopyMap(NsServer *serverPtr, const Spec *specPtr, int flags,
                         NsPool **leftOutPtr);
@@ -184,15 +174,16 @@ NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr, const char *text,
         return NS_ERROR;
     }
     mapPtr = CopyMap(serverPtr, &spec, flags, &oldPtr);
-    newPtr = CreateTarget(poolPtr, spec.header, spec.pattern);
+    newPtr = CreateTarget(poolPtr, spec.constraintsPtr);
     linkPtr = &mapPtr->targets;
     while (*linkPtr != NULL
-           && (spec.header == NULL || (*linkPtr)->header != NULL)) {
+           && (spec.constraintsPtr == NULL
+               || ((*linkPtr)->constraintsPtr != NULL
+                   && !NsConstraintsPrecede(spec.constraintsPtr,
+                                            (*linkPtr)->constraintsPtr)))) {
         linkPtr = &(*linkPtr)->nextPtr;
     }
-    NsAssert(newPtr->header == NULL
-                 ? *linkPtr == NULL
-                 : *linkPtr == NULL || (*linkPtr)->header == NULL);
+    NsAssert(newPtr->constraintsPtr != NULL || *linkPtr == NULL);
     newPtr->nextPtr = *linkPtr;
     *linkPtr = newPtr;
     Ns_UrlSpecificSet(serverPtr->name, spec.method, spec.url, poolMapId, mapPtr,
@@ -247,14 +238,11 @@ ParseSpec(Spec *specPtr, const char *text)
             != TCL_OK) {
         return false;
     }
-    if (specPtr->argc == 3
-        && Tcl_SplitList(NULL, specPtr->argv[2], &specPtr->contextc,
-                         &specPtr->contextv)
-            == TCL_OK
-        && specPtr->contextc == 2) {
-        specPtr->header = specPtr->contextv[0];
-        specPtr->pattern = specPtr->contextv[1];
-    } else if (specPtr->argc != 2) {
+    if ((specPtr->argc != 2 && specPtr->argc != 3)
+        || !NsUrlIsPlain(specPtr->argv[1])
+        || (specPtr->argc == 3
+            && NsConstraintsParse(specPtr->argv[2], &specPtr->constraintsPtr)
+                != NS_OK)) {
         FreeSpec(specPtr);
         return false;
     }
@@ -269,9 +257,7 @@ FreeSpec(Spec *specPtr)
     if (specPtr->argv != NULL) {
         Tcl_Free((char *) specPtr->argv);
     }
-    if (specPtr->contextv != NULL) {
-        Tcl_Free((char *) specPtr->contextv);
-    }
+    NsConstraintsFree(&specPtr->constraintsPtr);
 }
 
 /*
@@ -283,12 +269,13 @@ Accept(void *data, void *arg)
 {
     const Target *targetPtr = ((PoolMap *) data)->targets;
     Choice       *choicePtr = arg;
+    NsContext     context = {.messagePtr = choicePtr->messagePtr};
 
     for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
-        if (targetPtr->header != NULL) {
+        if (targetPtr->constraintsPtr != NULL) {
             choicePtr->isConditional = true;
             if (choicePtr->messagePtr == NULL
-                || !Holds(targetPtr, choicePtr->messagePtr)) {
+                || !NsConstraintsHold(targetPtr->constraintsPtr, &context)) {
                 continue;
             }
         }
@@ -298,45 +285,28 @@ Accept(void *data, void *arg)
     return false;
 }
 
-static bool
-Holds(const Target *targetPtr, const NsMessage *messagePtr)
-{
-    char        buffer[NS_FORWARDED_BYTES];
-    NsIpAddress address;
-    const char *value;
-
-    if (targetPtr->isRange) {
-        return NsIpParse(NsProxiesClientText(messagePtr, buffer), &address)
-            && NsIpRangeHas(&targetPtr->range, &address);
-    }
-    value = STRIEQ(targetPtr->header, PEER)
-        ? NsProxiesClientText(messagePtr, buffer)
-        : NsHttpFind(&messagePtr->head, targetPtr->header);
-    return value != NULL && Tcl_StringMatch(value, targetPtr->pattern);
-}
-
 static Target *
-CreateTarget(NsPool *poolPtr, const char *header, const char *pattern)
+CreateTarget(NsPool *poolPtr, const NsConstraints *constraintsPtr)
 {
     Target *targetPtr = ns_calloc(1, sizeof(Target));
 
-    NsAssert(poolPtr != NULL && (header == NULL) == (pattern == NULL));
+    NsAssert(poolPtr != NULL);
     targetPtr->poolPtr = poolPtr;
-    targetPtr->header = ns_strcopy(header);
-    targetPtr->pattern = ns_strcopy(pattern);
-    targetPtr->isRange = header != NULL && STRIEQ(header, PEER)
-        && NsIpRangeParse(pattern, &targetPtr->range);
+    if (constraintsPtr != NULL) {
+        (void) NsConstraintsParse(NsConstraintsText(constraintsPtr),
+                                  &targetPtr->constraintsPtr);
+    }
     return targetPtr;
 }
 
 static bool
 IsSameTarget(const Target *targetPtr, const Spec *specPtr)
 {
-    if (targetPtr->header == NULL || specPtr->header == NULL) {
-        return targetPtr->header == specPtr->header;
+    if (targetPtr->constraintsPtr == NULL || specPtr->constraintsPtr == NULL) {
+        return targetPtr->constraintsPtr == specPtr->constraintsPtr;
     }
-    return STRIEQ(targetPtr->header, specPtr->header)
-        && STREQ(targetPtr->pattern, specPtr->pattern);
+    return NsConstraintsAreSame(targetPtr->constraintsPtr,
+                                specPtr->constraintsPtr);
 }
 
 typedef struct CopyArg {
@@ -370,8 +340,8 @@ CopyTargets(void *data, void *arg)
 
     for (; targetPtr != NULL; targetPtr = targetPtr->nextPtr) {
         if (!IsSameTarget(targetPtr, copyPtr->specPtr)) {
-            *linkPtr = CreateTarget(targetPtr->poolPtr, targetPtr->header,
-                                    targetPtr->pattern);
+            *linkPtr = CreateTarget(targetPtr->poolPtr,
+                                    targetPtr->constraintsPtr);
             linkPtr = &(*linkPtr)->nextPtr;
         } else {
             copyPtr->leftOutPtr = targetPtr->poolPtr;
@@ -383,8 +353,7 @@ CopyTargets(void *data, void *arg)
 static void
 FreeTarget(Target *targetPtr)
 {
-    ns_free(targetPtr->header);
-    ns_free(targetPtr->pattern);
+    NsConstraintsFree(&targetPtr->constraintsPtr);
     ns_free(targetPtr);
 }
 
@@ -413,11 +382,10 @@ AppendMap(const NsUrlEntry *entryPtr, void *arg)
             continue;
         }
         NsUrlEntryStart(listPtr->dsPtr, entryPtr);
-        if (targetPtr->header != NULL) {
-            Tcl_DStringStartSublist(listPtr->dsPtr);
-            Tcl_DStringAppendElement(listPtr->dsPtr, targetPtr->header);
-            Tcl_DStringAppendElement(listPtr->dsPtr, targetPtr->pattern);
-            Tcl_DStringEndSublist(listPtr->dsPtr);
+        if (targetPtr->constraintsPtr != NULL) {
+            Tcl_DStringAppendElement(listPtr->dsPtr,
+                                     NsConstraintsText(targetPtr
+                                                           ->constraintsPtr));
         }
         Tcl_DStringEndSublist(listPtr->dsPtr);
     }

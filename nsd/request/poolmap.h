@@ -41,10 +41,9 @@ NsPool *NsPoolMapFindExact(NsServer *serverPtr, const char *method,
                            const char *url, bool inherits);
 
 /*
- * Add or remove a mapping given as `METHOD URL ?{HEADER PATTERN}?`.  The header
- * X-NS-ip means the client's address; its pattern may be a range as
- * 10.0.0.0/8.  NS_ERROR: the text has another form (add), or there is no such
- * mapping (remove).
+ * Add or remove a mapping given as `METHOD URL ?{KEY VALUE ...}?`, where the
+ * list is of constraints (see constraints.h).  NS_ERROR: the text has another
+ * form (add), or there is no such mapping (remove).
  */
 Ns_ReturnCode NsPoolMapAdd(NsServer *serverPtr, NsPool *poolPtr,
                            const char *spec, bool inherits);

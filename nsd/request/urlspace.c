@@ -247,6 +247,15 @@ NsUrlSpaceRemove(NsServer *serverPtr, int id, const char *method,
     return isFound;
 }
 
+bool
+NsUrlIsPlain(const char *url)
+{
+    const char *query = strchr(url, '?');
+
+    return strchr(url, '#') == NULL
+        && (query == NULL || strpbrk(query, "=&") == NULL);
+}
+
 int
 NsUrlSpaceNewId(void)
 {

@@ -63,6 +63,12 @@ bool NsUrlSpaceRemove(NsServer *serverPtr, int id, const char *method,
                       const char *url, int flags);
 
 /*
+ * Whether a URL can be matched at all: a query (`?x=1`) or a fragment never is
+ * a part of what is compared.  A `?` alone is a wildcard.
+ */
+bool NsUrlIsPlain(const char *url);
+
+/*
  * An id for scripts; -1 when there is none left.  Whether an id is one.
  */
 int  NsUrlSpaceNewId(void);

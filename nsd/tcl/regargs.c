@@ -9,6 +9,7 @@
 #include "ns.h"
 #include "base/assert.h"
 #include "base/chars.h"
+#include "request/urlspace.h"
 #include "request/urltree.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
@@ -73,6 +74,11 @@ NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr, Tcl_Interp *interp,
             != TCL_OK) {
         return TCL_ERROR;
     }
+    if (!isPattern && !mayRecurse
+        && NsRegArgsCheckUrl(interp, argsPtr->url) != TCL_OK) {
+        NsConstraintsFree(&argsPtr->constraintsPtr);
+        return TCL_ERROR;
+    }
     argsPtr->flags = noInherit | recurse | allConstraints;
     argsPtr->args = objv + objc - argsPtr->nArgs;
     return TCL_OK;
@@ -118,6 +124,14 @@ NsRegArgsCheck(Tcl_Interp *interp, const char *method, bool mayBeGlob,
                          constraints);
     }
     return TCL_OK;
+}
+
+int
+NsRegArgsCheckUrl(Tcl_Interp *interp, const char *url)
+{
+    return NsUrlIsPlain(url)
+        ? TCL_OK
+        : NsTclFail(interp, "invalid url \"%s\": must be a plain path", url);
 }
 
 Ns_TclCallback *

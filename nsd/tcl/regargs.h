@@ -49,6 +49,11 @@ typedef struct NsRegArgs {
 int NsRegArgsCheck(Tcl_Interp *interp, const char *method, bool mayBeGlob,
                    const char *constraints, NsConstraints **constraintsPtr);
 
+/*
+ * TCL_ERROR, with a message: no request ever has that URL.
+ */
+int NsRegArgsCheckUrl(Tcl_Interp *interp, const char *url);
+
 int NsRegArgsParse(NsRegArgs *argsPtr, const NsRegSpec *specPtr,
                    Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 

@@ -23,6 +23,7 @@
 #include "request/reqserver.h"
 #include "request/reqtrace.h"
 #include "request/url2file.h"
+#include "request/urlspace.h"
 #include "request/vhost.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
@@ -48,6 +49,7 @@ typedef struct Call {
 #define FLAG_EXACT         0x02u
 #define FLAG_NOINHERIT     0x04u
 #define FLAG_EFFECTIVE     0x08u
+#define FLAG_ALL           0x10u
 
 static const struct {
     const char *name;
@@ -55,7 +57,8 @@ static const struct {
 } flagNames[] = {{"-checkforproxy", FLAG_CHECKFORPROXY},
                  {"-effective", FLAG_EFFECTIVE},
                  {"-exact", FLAG_EXACT},
-                 {"-noinherit", FLAG_NOINHERIT}};
+                 {"-noinherit", FLAG_NOINHERIT},
+                 {"-all", FLAG_ALL}};
 
 typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
@@ -103,7 +106,7 @@ static const Subcmd subcmds[] = {
     {"logdir", DirectorySubcmd, true, 0, 0},
     {"lowwatermark", SettingSubcmd, true, 1, 0},
     {"map", MapSubcmd, true, 1, FLAG_NOINHERIT},
-    {"mapped", MappedSubcmd, true, 1, FLAG_EXACT | FLAG_NOINHERIT},
+    {"mapped", MappedSubcmd, true, 1, FLAG_ALL | FLAG_EXACT | FLAG_NOINHERIT},
     {"pageroot", DirectorySubcmd, false, 0, 0},
     {"poolratelimit", SettingSubcmd, true, 1, 0},
     {"realm", RealmSubcmd, true, 1, 0},
@@ -120,6 +123,7 @@ static int  FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
 static void TakeFlags(Call *callPtr, unsigned known);
 static int  Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
+static int         BadMapSpec(Tcl_Interp *interp, const char *spec);
 static const char *CharsetOf(Tcl_Encoding encoding);
 static void        LogDeprecated(const Call *callPtr, const char *alternative);
 
@@ -495,17 +499,24 @@ MapSubcmd(Tcl_Interp *interp, const Call *callPtr)
     } else if (NsPoolMapAdd(callPtr->serverPtr, callPtr->poolPtr, spec,
                             inherits)
                != NS_OK) {
-        return NsTclFail(interp,
-                         "invalid mapspec: \"%s\";"
-                         " must be METHOD URL ?{HEADER PATTERN}?",
-                         spec);
+        return BadMapSpec(interp, spec);
     }
     return TCL_OK;
 }
 
+static int
+BadMapSpec(Tcl_Interp *interp, const char *spec)
+{
+    return NsTclFail(interp,
+                     "invalid mapspec '%s'; must be 2- or 3-element list "
+                     "containing HTTP method, plain URL path, and optionally "
+                     "a filtercontext",
+                     spec);
+}
+
 /*
- * mapped ?-exact? ?-noinherit? {METHOD URL}: the pool that serves it, or with
- * an option, to which the mapping of just that URL leads.
+ * mapped ?-all? ?-exact? ?-noinherit? {METHOD URL}: the pool that serves it, or
+ * with an option, to which the mapping of just that URL leads.
  */
 static int
 MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
@@ -515,30 +526,40 @@ MappedSubcmd(Tcl_Interp *interp, const Call *callPtr)
     Tcl_Obj   **words;
     int         nWords;
     NsPool     *poolPtr;
+    Ns_DString  ds;
 
     if (callPtr->nArgs != 1) {
         Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj,
-                         "?-exact? ?-noinherit? mapspec");
+                         "?-all? ?-exact? ?-noinherit? mapspec");
         return TCL_ERROR;
     }
     if (Tcl_ListObjGetElements(interp, callPtr->args[0], &nWords, &words)
         != TCL_OK) {
         return TCL_ERROR;
     }
-    if (nWords != 2) {
-        return NsTclFail(interp, "invalid mapspec: \"%s\"; must be METHOD URL",
-                         Tcl_GetString(callPtr->args[0]));
+    if (nWords != 2 || !NsUrlIsPlain(Tcl_GetString(words[1]))) {
+        return BadMapSpec(interp, Tcl_GetString(callPtr->args[0]));
     }
     method = Tcl_GetString(words[0]);
     url = Tcl_GetString(words[1]);
-    poolPtr = callPtr->flags == 0
+    poolPtr = (callPtr->flags & (FLAG_EXACT | FLAG_NOINHERIT)) == 0
         ? NsPoolMapFind(serverPtr, method, url, NULL)
         : NsPoolMapFindExact(serverPtr, method, url,
                              (callPtr->flags & FLAG_NOINHERIT) == 0);
-    if (poolPtr != NULL) {
-        Tcl_SetObjResult(interp, Tcl_NewStringObj(NsPoolName(poolPtr), -1));
+    if (poolPtr == NULL) {
+        return TCL_OK;
     }
-    return TCL_OK;
+    if ((callPtr->flags & FLAG_ALL) != 0) {
+        Ns_DStringInit(&ds);
+        Ns_DStringAppendElement(&ds, "pool");
+        Ns_DStringAppendElement(&ds, NsPoolName(poolPtr));
+        Ns_DStringAppendElement(&ds, "handler");
+        Tcl_DStringStartSublist(&ds);
+        NsOpDescribe(&ds, serverPtr, method, url);
+        Tcl_DStringEndSublist(&ds);
+        return NsTclReturnText(interp, &ds);
+    }
+    return NsTclReturn(interp, Tcl_NewStringObj(NsPoolName(poolPtr), -1));
 }
 
 /*
