@@ -27,6 +27,8 @@ static bool      IsBelow(const char *file, const char *directory);
 static void      FindInterpreter(Script *scriptPtr);
 static int       ReturnStatic(Script *scriptPtr);
 static bool      Start(Script *scriptPtr);
+static void      CloseAll(const int *fds, int n);
+static void      Watch(Script *scriptPtr, int pid, int outFd, int errFd);
 static int       OpenBody(Ns_Conn *conn);
 static bool      WriteAll(int fd, const char *bytes, size_t length);
 static char    **Arguments(const Script *scriptPtr, Ns_DString *dsPtr);
@@ -375,7 +377,6 @@ Start(Script *scriptPtr)
     int         outFds[2] = {-1, -1}, errFds[2] = {-1, -1};
     int         fdIn = OpenBody(scriptPtr->conn), pid = -1, reason = 0;
     Ns_DString  arguments, directory;
-    Process    *processPtr;
 
     Ns_DStringInit(&arguments);
     Ns_DStringInit(&directory);
@@ -397,40 +398,49 @@ Start(Script *scriptPtr)
     } else {
         reason = errno;
     }
-    for (int i = 0; i < 3; i++) {
-        int fd = i == 0 ? fdIn : i == 1 ? outFds[1] : errFds[1];
-
-        if (fd >= 0) {
-            ns_close(fd);
-        }
-    }
+    CloseAll((const int[]){fdIn, outFds[1], errFds[1]}, 3);
     Ns_DStringFree(&arguments);
     Ns_DStringFree(&directory);
     if (pid <= 0) {
         Ns_Log(Error, "nscgi: cgi exec failed: %s: %s",
                scriptPtr->program != NULL ? scriptPtr->program : file,
                strerror(reason));
-        if (outFds[0] >= 0) {
-            ns_close(outFds[0]);
-        }
-        if (errFds[0] >= 0) {
-            ns_close(errFds[0]);
-        }
+        CloseAll((const int[]){outFds[0], errFds[0]}, 2);
         return false;
     }
-    (void) Ns_SockSetNonBlocking(outFds[0]);
-    (void) Ns_SockSetNonBlocking(errFds[0]);
-    processPtr = ns_calloc(1u, sizeof(*processPtr));
+    Watch(scriptPtr, pid, outFds[0], errFds[0]);
+    Ns_Log(scriptPtr->cgiPtr->debug, "nscgi: %s: started as pid %d", file, pid);
+    return true;
+}
+
+/*
+ * Those that are open: -1 is none.
+ */
+static void
+CloseAll(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (fds[i] >= 0) {
+            ns_close(fds[i]);
+        }
+    }
+}
+
+static void
+Watch(Script *scriptPtr, int pid, int outFd, int errFd)
+{
+    Process *processPtr = ns_calloc(1u, sizeof(*processPtr));
+
+    (void) Ns_SockSetNonBlocking(outFd);
+    (void) Ns_SockSetNonBlocking(errFd);
     processPtr->cgiPtr = scriptPtr->cgiPtr;
     processPtr->name = ns_strdup(scriptPtr->name.string);
     processPtr->pid = pid;
     processPtr->pidFd = OpenPidFd(pid);
-    processPtr->errors.fd = errFds[0];
+    processPtr->errors.fd = errFd;
     CgiWatch(processPtr);
     scriptPtr->processPtr = processPtr;
-    scriptPtr->outFd = outFds[0];
-    Ns_Log(scriptPtr->cgiPtr->debug, "nscgi: %s: started as pid %d", file, pid);
-    return true;
+    scriptPtr->outFd = outFd;
 }
 
 /*

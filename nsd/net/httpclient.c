@@ -24,6 +24,8 @@
 static bool CreateRequest(NsHttpClient           *clientPtr,
                           const NsHttpClientSpec *specPtr,
                           const NsHttpTarget *targetPtr, Ns_DString *errorPtr);
+static void TakeSpec(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
+                     const NsHttpTarget *targetPtr);
 static void TakeBody(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr);
 static void SetKey(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                    const NsHttpTarget *targetPtr);
@@ -96,26 +98,7 @@ CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                             "\"", NULL);
         return false;
     }
-    clientPtr->host = ns_strdup(isProxied ? specPtr->proxyHost
-                                          : targetPtr->host);
-    clientPtr->port = isProxied ? specPtr->proxyPort : targetPtr->port;
-    clientPtr->silence = specPtr->silence > 0
-        ? specPtr->silence
-        : DEFAULT_SILENCE;
-    clientPtr->connectSilence = specPtr->connectSilence > 0
-        ? specPtr->connectSilence
-        : clientPtr->silence;
-    clientPtr->expires = specPtr->expire > 0
-        ? clientPtr->start + specPtr->expire
-        : 0;
-    clientPtr->keepAlive = specPtr->keepAlive;
-    clientPtr->headProc = specPtr->headProc;
-    clientPtr->endProc = specPtr->endProc;
-    clientPtr->endArg = specPtr->endArg;
-    clientPtr->headArg = specPtr->arg;
-    clientPtr->bodyBytes = specPtr->bodyBytes;
-    clientPtr->fields = Ns_SetCreate(NULL);
-    clientPtr->replyBody = NsReplyBodyCreate(&specPtr->reply);
+    TakeSpec(clientPtr, specPtr, targetPtr);
     if (!NsHttpRequestFormat(&clientPtr->request,
                              &(NsHttpRequestSpec){
                                  .targetPtr = targetPtr,
@@ -147,6 +130,37 @@ CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
     TakeBody(clientPtr, specPtr);
     SetKey(clientPtr, specPtr, targetPtr);
     return true;
+}
+
+/*
+ * What the request has from the caller, and where it goes.
+ */
+static void
+TakeSpec(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
+         const NsHttpTarget *targetPtr)
+{
+    bool isProxied = specPtr->proxyHost != NULL;
+
+    clientPtr->host = ns_strdup(isProxied ? specPtr->proxyHost
+                                          : targetPtr->host);
+    clientPtr->port = isProxied ? specPtr->proxyPort : targetPtr->port;
+    clientPtr->silence = specPtr->silence > 0
+        ? specPtr->silence
+        : DEFAULT_SILENCE;
+    clientPtr->connectSilence = specPtr->connectSilence > 0
+        ? specPtr->connectSilence
+        : clientPtr->silence;
+    clientPtr->expires = specPtr->expire > 0
+        ? clientPtr->start + specPtr->expire
+        : 0;
+    clientPtr->keepAlive = specPtr->keepAlive;
+    clientPtr->headProc = specPtr->headProc;
+    clientPtr->endProc = specPtr->endProc;
+    clientPtr->endArg = specPtr->endArg;
+    clientPtr->headArg = specPtr->arg;
+    clientPtr->bodyBytes = specPtr->bodyBytes;
+    clientPtr->fields = Ns_SetCreate(NULL);
+    clientPtr->replyBody = NsReplyBodyCreate(&specPtr->reply);
 }
 
 static void

@@ -27,6 +27,7 @@ static volatile sig_atomic_t serverPid;
 static volatile bool *serverHasRunPtr;
 
 static bool HasRun(void);
+static bool IsFailure(pid_t pid, int status);
 static int  WaitForServer(pid_t pid);
 static void Sleep(int seconds);
 static void OnTerminate(int number);
@@ -79,16 +80,8 @@ NsWatchdogRun(void)
         syslog(LOG_NOTICE, "watchdog: started server %d", (int) pid);
         status = WaitForServer(pid);
         serverPid = 0;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-            syslog(LOG_NOTICE, "watchdog: server %d has ended", (int) pid);
+        if (!IsFailure(pid, status)) {
             exit(0);
-        }
-        if (WIFEXITED(status)) {
-            syslog(LOG_ERR, "watchdog: server %d ended with status %d",
-                   (int) pid, WEXITSTATUS(status));
-        } else {
-            syslog(LOG_ERR, "watchdog: server %d was ended by signal %d",
-                   (int) pid, WTERMSIG(status));
         }
         if (next.nStarts == 0 && !HasRun()) {
             syslog(LOG_ERR, "watchdog: the first start has failed: giving up");
@@ -104,6 +97,26 @@ NsWatchdogRun(void)
     }
     syslog(LOG_NOTICE, "watchdog: exiting");
     exit(0);
+}
+
+/*
+ * Say how the server ended.
+ */
+static bool
+IsFailure(pid_t pid, int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        syslog(LOG_NOTICE, "watchdog: server %d has ended", (int) pid);
+        return false;
+    }
+    if (WIFEXITED(status)) {
+        syslog(LOG_ERR, "watchdog: server %d ended with status %d", (int) pid,
+               WEXITSTATUS(status));
+    } else {
+        syslog(LOG_ERR, "watchdog: server %d was ended by signal %d", (int) pid,
+               WTERMSIG(status));
+    }
+    return true;
 }
 
 void

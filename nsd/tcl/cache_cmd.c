@@ -25,6 +25,9 @@ static int  GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
 static int  FlushValues(NsTclCache *cachePtr, const char *pattern, bool isGlob);
 static void AppendContents(NsTclCache *cachePtr, Ns_DString *dsPtr);
 static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
+static int  ReturnSettings(Tcl_Interp               *interp,
+                           const NsTclCacheSettings *settingsPtr);
+static void AppendLimit(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static bool IsLiteral(const char *pattern);
 
 static const NsTclCommand commands[] = {
@@ -372,7 +375,6 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsTclCache         *cachePtr;
     NsTclCacheSettings *settingsPtr, settings;
-    Ns_DString          ds;
     Ns_Time            *timeoutPtr = NULL, *expiresPtr = NULL;
     Tcl_Obj            *maxEntryObj = NULL, *maxSizeObj = NULL;
     Ns_ObjvSpec         options[] = {
@@ -408,25 +410,34 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     settings = *settingsPtr;
     Ns_CacheUnlock(cachePtr->cache);
-    if (objc > 2) {
-        return TCL_OK;
-    }
+    return objc > 2 ? TCL_OK : ReturnSettings(interp, &settings);
+}
+
+static int
+ReturnSettings(Tcl_Interp *interp, const NsTclCacheSettings *settingsPtr)
+{
+    Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    Ns_DStringPrintf(&ds, "maxsize %zu maxentry %zu expires", settings.maxSize,
-                     settings.maxEntry);
-    if (settings.expires.sec != 0 || settings.expires.usec != 0) {
-        AppendTime(&ds, &settings.expires);
-    } else {
-        Ns_DStringAppend(&ds, " {}");
-    }
+    Ns_DStringPrintf(&ds, "maxsize %zu maxentry %zu expires",
+                     settingsPtr->maxSize, settingsPtr->maxEntry);
+    AppendLimit(&ds, &settingsPtr->expires);
     Ns_DStringAppend(&ds, " timeout");
-    if (settings.timeout.sec != 0 || settings.timeout.usec != 0) {
-        AppendTime(&ds, &settings.timeout);
-    } else {
-        Ns_DStringAppend(&ds, " {}");
-    }
+    AppendLimit(&ds, &settingsPtr->timeout);
     return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * No time: an empty word.
+ */
+static void
+AppendLimit(Ns_DString *dsPtr, const Ns_Time *timePtr)
+{
+    if (timePtr->sec != 0 || timePtr->usec != 0) {
+        AppendTime(dsPtr, timePtr);
+    } else {
+        Ns_DStringAppend(dsPtr, " {}");
+    }
 }
 
 /*

@@ -116,12 +116,12 @@ Open(NsHttpLog *logPtr, const char *file)
     logPtr->stream = Ns_LogStreamCreate(Ns_DStringValue(&name), FormatLine,
                                         NULL);
     if (logPtr->stream != NULL) {
-        logPtr->sink = Ns_LogSinkOpen(
-            &(Ns_LogSinkSpec){.name = Ns_DStringValue(&name),
-                              .stream = logPtr->stream,
-                              .file = Ns_DStringValue(&path),
-                              .bufferBytes = BUFFER_BYTES,
-                              .mayOpenLater = true});
+        logPtr->sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+            .name = Ns_DStringValue(&name),
+            .stream = logPtr->stream,
+            .file = Ns_DStringValue(&path),
+            .bufferBytes = BUFFER_BYTES,
+            .mayOpenLater = true});
     }
     Ns_DStringFree(&name);
     Ns_DStringFree(&path);

@@ -74,6 +74,7 @@ static Ns_SchedProc  CheckPool;
 static Ns_ArgProc    DescribeCheck;
 
 static DbPool *CreatePool(const char *name, const char *description);
+static void    StartPool(DbPool *poolPtr, const char *section);
 static int64_t ReadTime(const char *section, const char *key, const char *text,
                         long minSec);
 static const void *Token(void);
@@ -125,39 +126,43 @@ DbPoolsInit(void)
 static DbPool *
 CreatePool(const char *name, const char *description)
 {
-    DbPool     *poolPtr;
+    DbPool     *poolPtr = NULL;
     DbDriver   *driverPtr;
-    Ns_DString  ds;
-    char       *section;
+    Ns_DString  section;
     const char *driver, *source;
-    int64_t     interval, minMicros;
 
-    Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, "ns/db/pool/", name, NULL);
-    section = Ns_DStringExport(&ds);
-    driver = Ns_ConfigGetValue(section, "driver");
-    source = Ns_ConfigGetValue(section, "datasource");
+    Ns_DStringInit(&section);
+    Ns_DStringVarAppend(&section, "ns/db/pool/", name, NULL);
+    driver = Ns_ConfigGetValue(section.string, "driver");
+    source = Ns_ConfigGetValue(section.string, "datasource");
+    driverPtr = driver == NULL ? NULL : DbDriverGet(driver);
     if (driver == NULL) {
         Ns_Log(Error, "dbinit: no driver for pool '%s'", name);
-        ns_free(section);
-        return NULL;
-    }
-    driverPtr = DbDriverGet(driver);
-    if (driverPtr == NULL) {
-        ns_free(section);
-        return NULL;
-    }
-    if (source == NULL) {
+    } else if (driverPtr != NULL && source == NULL) {
         Ns_Log(Error, "dbinit: missing datasource for pool '%s'", name);
-        ns_free(section);
-        return NULL;
+    } else if (driverPtr != NULL) {
+        poolPtr = ns_calloc(1u, sizeof(*poolPtr));
+        poolPtr->name = ns_strdup(name);
+        poolPtr->description = description;
+        poolPtr->driver = driver;
+        poolPtr->driverPtr = driverPtr;
+        poolPtr->datasource = source;
+        StartPool(poolPtr, section.string);
     }
-    poolPtr = ns_calloc(1u, sizeof(*poolPtr));
-    poolPtr->name = ns_strdup(name);
-    poolPtr->description = description;
-    poolPtr->driver = driver;
-    poolPtr->driverPtr = driverPtr;
-    poolPtr->datasource = source;
+    Ns_DStringFree(&section);
+    return poolPtr;
+}
+
+/*
+ * Read its settings, and check it from time to time.
+ */
+static void
+StartPool(DbPool *poolPtr, const char *section)
+{
+    int64_t    minMicros = ReadTime(section, "logminduration", "0ms", 0);
+    int64_t    interval = ReadTime(section, "checkinterval", "5m", 1);
+    Ns_DString ds;
+
     poolPtr->user = Ns_ConfigGetValue(section, "user");
     poolPtr->password = Ns_ConfigGetValue(section, "password");
     poolPtr->maxHandles = Ns_ConfigIntRange(section, "connections", 2, 0,
@@ -165,27 +170,23 @@ CreatePool(const char *name, const char *description)
     poolPtr->maxIdle = ReadTime(section, "maxidle", "5m", 0);
     poolPtr->maxOpen = ReadTime(section, "maxopen", "60m", 0);
     poolPtr->logsErrors = Ns_ConfigBool(section, "logsqlerrors", NS_FALSE);
-    minMicros = ReadTime(section, "logminduration", "0ms", 0);
     poolPtr->minDuration = (Ns_Time){minMicros / 1000000, minMicros % 1000000};
     atomic_init(&poolPtr->minMicros, minMicros);
     if (minMicros > 0) {
         Ns_DStringInit(&ds);
         DbAppendMicros(&ds, minMicros);
-        Ns_Log(Notice, "dbinit: set LogMinDuration for pool %s to %s", name,
-               ds.string);
+        Ns_Log(Notice, "dbinit: set LogMinDuration for pool %s to %s",
+               poolPtr->name, ds.string);
         Ns_DStringFree(&ds);
     }
     if (Ns_ConfigBool(section, "verbose", NS_FALSE)) {
         (void) Ns_LogSeveritySetEnabled(Ns_LogSqlDebug, NS_TRUE);
     }
     Ns_MutexInit(&poolPtr->lock);
-    Ns_MutexSetName2(&poolPtr->lock, "nsdb", name);
-    interval = ReadTime(section, "checkinterval", "5m", 1);
+    Ns_MutexSetName2(&poolPtr->lock, "nsdb", poolPtr->name);
     (void) Ns_ScheduleProcEx(CheckPool, poolPtr, NS_SCHED_THREAD,
                              (int) MIN((interval + 999999) / 1000000, INT_MAX),
                              NULL);
-    ns_free(section);
-    return poolPtr;
 }
 
 static int64_t
