@@ -19,6 +19,7 @@
 #       hangUp LIST                  sends a close frame, and waits for the end
 #       until {CONDITION}            lets others run until it is true
 #       visitor::requests            how many requests have been made
+#       visitor::agent NAME          the User-Agent of all from now on
 #
 #       smtp::listen                 starts a mail server: its port
 #       smtp::messages               what has come: a list of {RECIPIENT LINES}
@@ -29,6 +30,7 @@ namespace eval visitor {
     variable port 0
     variable nRunning 0
     variable nRequests 0
+    variable agent visitor
     variable failures {}
     variable state          ;# NAME,cookies  NAME,socket  NAME,token
     array set state {}
@@ -50,6 +52,8 @@ proc visitor::site {number} {
     set port $number
     set ::smtp::received {}
 }
+
+proc visitor::agent {name} { variable agent; set agent $name }
 
 proc visitor::start {name body} {
     variable nRunning
@@ -136,8 +140,9 @@ proc visitor::Request {method url headers body options} {
     variable state
     variable port
     variable nRequests
+    variable agent
     set name [Name]
-    set head "$method $url HTTP/1.1\r\nHost: 127.0.0.1:$port\r\n"
+    set head "$method $url HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nUser-Agent: $agent\r\n"
     foreach {key value} [concat $headers [expr {[dict exists $options -headers] ? [dict get $options -headers] : {}}]] {
         append head "$key: $value\r\n"
     }
@@ -238,9 +243,10 @@ proc visitor::webSocket {url} {
     variable port
     variable nRequests
     variable nSockets
+    variable agent
     set socket [Connect]
     set cookies [join [lmap {key value} $state([Name],cookies) {string cat $key = $value}] {; }]
-    puts -nonewline $socket "GET $url HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://127.0.0.1:$port\r\nCookie: $cookies\r\n\r\n"
+    puts -nonewline $socket "GET $url HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nUser-Agent: $agent\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://127.0.0.1:$port\r\nCookie: $cookies\r\n\r\n"
     flush $socket
     set reply [Reply $socket [Line $socket]]
     incr nRequests
