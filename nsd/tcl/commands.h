@@ -18,7 +18,7 @@
     FAMILY(AtClose) FAMILY(Auth) FAMILY(Blueprint) FAMILY(Cache) \
     FAMILY(CacheUpdate) \
     FAMILY(Callback) FAMILY(Chan) FAMILY(Charset) FAMILY(Config) \
-    FAMILY(Csv) \
+    FAMILY(Cbor) FAMILY(Csv) \
     FAMILY(Conn) FAMILY(ConnChan) FAMILY(Cookie) FAMILY(Digest) \
     FAMILY(Driver) FAMILY(Env) FAMILY(File) FAMILY(Filter) FAMILY(Form) \
     FAMILY(Html) FAMILY(Http) FAMILY(Image) FAMILY(Info) FAMILY(Ip) \
