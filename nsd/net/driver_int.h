@@ -54,15 +54,16 @@ struct NsSock {
                                * looks when the wheel comes round. */
 
     /* The owner. */
-    NsSockMode    mode;
-    unsigned long sendErrno; /* Why sending failed, if it is known. */
-    bool          isBroken;  /* Sending failed. */
-    bool          isShut;    /* The driver's closeProc has run. */
-    bool          sawHangup; /* The client sends no more. */
-    bool          isTaken;   /* The descriptor lives on elsewhere. */
-    bool          isShared;  /* It is the listening one: a datagram. */
-    bool          isLong;    /* Closing may take longer: a body was
-                              * left unread. */
+    NsSockMode   mode;
+    atomic_ulong sendErrno; /* Why sending failed, if it is known.  The owner
+                             * sets it, others may read. */
+    bool isBroken;          /* Sending failed. */
+    bool isShut;            /* The driver's closeProc has run. */
+    bool sawHangup;         /* The client sends no more. */
+    bool isTaken;           /* The descriptor lives on elsewhere. */
+    bool isShared;          /* It is the listening one: a datagram. */
+    bool isLong;            /* Closing may take longer: a body was
+                             * left unread. */
     int16_t      corkDepth;
     NsMessage   *messagePtr; /* Being received, or NULL. */
     NsWriterJob *jobPtr;     /* Queued output of this request. */

@@ -91,8 +91,8 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 {
     ssize_t n = SendVecs(sockPtr, vecs, nVecs);
 
-    if (unlikely(n < 0) && sockPtr->sendErrno == 0) {
-        sockPtr->sendErrno = (unsigned long) errno;
+    if (unlikely(n < 0) && atomic_load(&sockPtr->sendErrno) == 0) {
+        atomic_store(&sockPtr->sendErrno, (unsigned long) errno);
     }
     return n;
 }
@@ -100,13 +100,13 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
 unsigned long
 Ns_SockGetSendErrno(const Ns_Sock *sock)
 {
-    return ((const NsSock *) (const void *) sock)->sendErrno;
+    return atomic_load(&((const NsSock *) (const void *) sock)->sendErrno);
 }
 
 void
 Ns_SockSetSendErrno(Ns_Sock *sock, unsigned long error)
 {
-    ((NsSock *) (void *) sock)->sendErrno = error;
+    atomic_store(&((NsSock *) (void *) sock)->sendErrno, error);
 }
 
 static ssize_t

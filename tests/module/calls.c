@@ -206,7 +206,7 @@ SendCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 typedef struct TlsServer {
     NS_TLS_SSL_CTX *ctx;
     NS_SOCKET       sock;
-    char            text[64]; /* What came, or why nothing did. */
+    char            text[64]; /* What came. */
 } TlsServer;
 
 /*
@@ -225,7 +225,7 @@ TlsCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     NS_TLS_SSL     *ssl = NULL;
     TlsServer       server = {0};
     Ns_Thread       thread;
-    Ns_Time         limit = {5, 0}, soon = {0, 50000};
+    Ns_Time         limit = {60, 0}, soon = {0, 50000};
     Ns_ReturnCode   status;
     Ns_ObjvSpec     options[] = {
             {"-cert", Ns_ObjvString, &cert, NULL},
@@ -287,17 +287,12 @@ AcceptTls(void *arg)
 {
     TlsServer  *serverPtr = arg;
     NS_TLS_SSL *ssl;
-    Tcl_Interp *interp = Tcl_CreateInterp();
 
-    if (Ns_TLS_SSLAccept(interp, serverPtr->sock, serverPtr->ctx, &ssl)
+    if (Ns_TLS_SSLAccept(NULL, serverPtr->sock, serverPtr->ctx, &ssl)
         == TCL_OK) {
         (void) SSL_read(ssl, serverPtr->text, sizeof(serverPtr->text) - 1);
         SSL_free(ssl);
-    } else {
-        snprintf(serverPtr->text, sizeof(serverPtr->text), "%s",
-                 Tcl_GetStringResult(interp));
     }
-    Tcl_DeleteInterp(interp);
 }
 
 /*
@@ -329,6 +324,9 @@ RegisterCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
                 == NULL
             ? NS_ERROR
             : NS_OK;
+        if (status != NS_OK) {
+            ns_free(text);
+        }
     }
     return status == NS_OK ? TCL_OK : TCL_ERROR;
 }
