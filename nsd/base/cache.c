@@ -836,6 +836,8 @@ DropIfExpiredLocked(Entry *entryPtr)
 static void
 RemoveLocked(Entry *entryPtr)
 {
+    NsAssertLocked(&entryPtr->cachePtr->lock);
+
     if (entryPtr->pendingPtr == NULL) {
         DeleteLocked(entryPtr);
     } else {

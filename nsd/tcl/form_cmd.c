@@ -9,7 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/conncontent.h"
-#include "tcl/json.h"
+#include "tcl/json_cmd.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 

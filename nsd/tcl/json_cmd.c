@@ -5,6 +5,8 @@
  *      set; and back.
  */
 
+#include "tcl/json_cmd.h"
+
 #include "nsset.h"
 #include "nsstring.h"
 #include "nstcl.h"
@@ -14,7 +16,6 @@
 #include "http/jsonset.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
-#include "tcl/json.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 

@@ -1,11 +1,11 @@
 /*
- * json.h --
+ * json_cmd.h --
  *
  *      JSON as values of scripts.
  */
 
-#ifndef NSD_TCL_JSON_H
-#define NSD_TCL_JSON_H
+#ifndef NSD_TCL_JSON_CMD_H
+#define NSD_TCL_JSON_CMD_H
 
 #include "nstcl.h"
 
