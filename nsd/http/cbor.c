@@ -98,8 +98,7 @@ ReadItem(NsCborReader *readerPtr)
         if (!ReadHead(readerPtr, &head)) {
             return NS_CBOR_ERROR;
         }
-        if (head.info == INDEFINITE
-            && (head.type < BYTES || head.type > MAP)) {
+        if (head.info == INDEFINITE && (head.type < BYTES || head.type > MAP)) {
             return Fail(readerPtr, "malformed item");
         }
     } while (head.type == TAG);
@@ -188,7 +187,7 @@ ReadString(NsCborReader *readerPtr, const Head *headPtr)
         }
         readerPtr->p += isRead;
     }
-    return !isRead                   ? NS_CBOR_ERROR
+    return !isRead              ? NS_CBOR_ERROR
         : headPtr->type == TEXT ? NS_CBOR_TEXT
                                 : NS_CBOR_BYTES;
 }
@@ -320,8 +319,7 @@ Top(const NsCborReader *readerPtr)
     int length = Ns_DStringLength(&readerPtr->stack);
 
     NsAssert(length % (int) sizeof(Level) == 0);
-    return length == 0 ? NULL
-                       : (Level *) (void *) (Ns_DStringValue(&readerPtr->stack)
-                                             + length)
-            - 1;
+    return length == 0
+        ? NULL
+        : (Level *) (void *) (Ns_DStringValue(&readerPtr->stack) + length) - 1;
 }

@@ -6,6 +6,8 @@
 
 #include "request/variants.h"
 
+#include <stdatomic.h>
+
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/clock.h"
@@ -42,6 +44,8 @@ static const NsParameter rows[] = {
               "Command that .js files pass before they are compressed."),
     NS_PARAM_END};
 
+#define RETRY_SECONDS 60
+
 /*
  * A coding, the best first.
  */
@@ -51,17 +55,20 @@ typedef struct Kind {
     const char *command; /* Makes a variant. */
     bool        isUsed;  /* Constant after start, as the next. */
     bool        isRefreshed;
+    atomic_long failedSec; /* When one could not be made; any thread. */
 } Kind;
 
-static Kind kinds[] = {{"br", ".br", "ns_brotlifile", false, false},
-                       {"gzip", ".gz", "ns_gzipfile", false, false}};
+static Kind kinds[] = {{"br", ".br", "ns_brotlifile", false, false, 0},
+                       {"gzip", ".gz", "ns_gzipfile", false, false, 0}};
 
 bool nsVariantsAreOn;
 
 static NsVariantMakeProc *makeProc; /* Set once at start. */
 
-static bool IsCurrent(NsConn *connPtr, const Kind *kindPtr, const char *path,
+static bool IsCurrent(NsConn *connPtr, Kind *kindPtr, const char *path,
                       const struct stat *statusPtr, NsVariant *variantPtr);
+static bool Make(NsConn *connPtr, Kind *kindPtr, const char *path,
+                 const char *variant, const struct stat *statusPtr);
 static bool Look(const char *path, const struct stat *statusPtr,
                  struct stat *foundPtr, bool *isOlderPtr);
 
@@ -119,17 +126,14 @@ NsVariantFree(NsVariant *variantPtr)
 }
 
 /*
- * Whether there is one that is as new as the file: its path and its status.  Of
- * a file that was changed a moment ago none is made: the next change might not
- * show.
+ * Whether there is one that is as new as the file: its path and its status.
  */
 static bool
-IsCurrent(NsConn *connPtr, const Kind *kindPtr, const char *path,
+IsCurrent(NsConn *connPtr, Kind *kindPtr, const char *path,
           const struct stat *statusPtr, NsVariant *variantPtr)
 {
     bool        isOlder = false;
     const char *variant;
-    Ns_Time     accepted = NsClockWall(connPtr->work.acceptStamp);
 
     Ns_DStringTrunc(&variantPtr->path, 0);
     variant = Ns_DStringVarAppend(&variantPtr->path, path, kindPtr->suffix,
@@ -137,13 +141,37 @@ IsCurrent(NsConn *connPtr, const Kind *kindPtr, const char *path,
     if (!Look(variant, statusPtr, &variantPtr->status, &isOlder)) {
         return false;
     }
-    if (isOlder && kindPtr->isRefreshed && makeProc != NULL
-        && NsFileIsSettled(statusPtr, &accepted)
-        && makeProc(&connPtr->pub, kindPtr->command, path, variant) == NS_OK) {
+    if (isOlder && kindPtr->isRefreshed
+        && Make(connPtr, kindPtr, path, variant, statusPtr)) {
         return Look(variant, statusPtr, &variantPtr->status, &isOlder)
             && !isOlder;
     }
     return !isOlder;
+}
+
+/*
+ * Of a file that was changed a moment ago none is made: the next change might
+ * not show.  A command that fails is not run for each request.
+ */
+static bool
+Make(NsConn *connPtr, Kind *kindPtr, const char *path, const char *variant,
+     const struct stat *statusPtr)
+{
+    Ns_Time       accepted = NsClockWall(connPtr->work.acceptStamp);
+    long          failedSec = atomic_load_explicit(&kindPtr->failedSec,
+                                                   memory_order_relaxed);
+    Ns_ReturnCode result;
+
+    if (makeProc == NULL || !NsFileIsSettled(statusPtr, &accepted)
+        || (failedSec != 0 && accepted.sec - failedSec < RETRY_SECONDS)) {
+        return false;
+    }
+    result = makeProc(&connPtr->pub, kindPtr->command, path, variant);
+    if (result == NS_ERROR) {
+        atomic_store_explicit(&kindPtr->failedSec, accepted.sec,
+                              memory_order_relaxed);
+    }
+    return result == NS_OK;
 }
 
 static bool

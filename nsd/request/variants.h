@@ -16,7 +16,8 @@
 #include "request/conn.h"
 
 /*
- * Make target of source with this command of scripts.
+ * Make target of source with this command of scripts.  NS_TIMEOUT: somebody
+ * does already.
  */
 typedef Ns_ReturnCode NsVariantMakeProc(Ns_Conn *conn, const char *command,
                                         const char *source, const char *target);

@@ -148,9 +148,9 @@ NewValue(const Builder *builderPtr, NsCborEvent event)
 static void
 Push(Builder *builderPtr, bool isMap)
 {
-    const Frame frame = {.obj = isMap ? Tcl_NewDictObj()
-                                      : Tcl_NewListObj(0, NULL),
-                         .isMap = isMap};
+    const Frame frame = {
+        .obj = isMap ? Tcl_NewDictObj() : Tcl_NewListObj(0, NULL),
+        .isMap = isMap};
 
     Tcl_IncrRefCount(frame.obj);
     Ns_DStringNAppend(&builderPtr->frames, (const char *) &frame,

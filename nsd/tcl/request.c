@@ -28,9 +28,10 @@ static Ns_ReturnCode
 MakeVariant(Ns_Conn *conn, const char *command, const char *source,
             const char *target)
 {
-    Tcl_Interp *interp = Ns_GetConnInterp(conn);
-    Ns_DString  script;
-    int         result;
+    Tcl_Interp   *interp = Ns_GetConnInterp(conn);
+    Ns_ReturnCode status = NS_ERROR;
+    Ns_DString    script;
+    int           result;
 
     Ns_DStringInit(&script);
     Ns_DStringAppendElement(&script, command);
@@ -38,12 +39,16 @@ MakeVariant(Ns_Conn *conn, const char *command, const char *source,
     Ns_DStringAppendElement(&script, target);
     result = Tcl_EvalEx(interp, Ns_DStringValue(&script), -1, TCL_EVAL_GLOBAL);
     Ns_DStringFree(&script);
-    if (result != TCL_OK && !NsTclErrorIs(interp, "NS_BUSY")) {
-        Ns_Log(Error, "fastpath: %s is not made: %s", target,
-               Tcl_GetStringResult(interp));
+    if (result == TCL_OK) {
+        status = NS_OK;
+    } else if (NsTclErrorIs(interp, "NS_BUSY")) {
+        status = NS_TIMEOUT;
+    } else {
+        Ns_Log(Error, "fastpath: %s is not made: %s; tried again in a minute",
+               target, Tcl_GetStringResult(interp));
     }
     Tcl_ResetResult(interp);
-    return result == TCL_OK ? NS_OK : NS_ERROR;
+    return status;
 }
 
 int
