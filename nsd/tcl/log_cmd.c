@@ -8,9 +8,11 @@
 #include "log/stream/entry.h"
 #include "log/stream/severity.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsstring.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 /*
@@ -32,7 +34,11 @@ static Tcl_ObjCmdProc LogCmd, LogRollCmd, RollOrPurgeCmd;
 
 static Tcl_ObjCmdProc HoldCmd, CountCmd, GetCmd, PeekCmd, FlushCmd, ReleaseCmd,
     TruncateCmd, SeverityCmd, SeveritiesCmd, RegisterCmd, UnregisterCmd,
-    StatsCmd;
+    StatsCmd, GrepCmd;
+
+static void TakeEntry(Ns_DString *entryPtr, const char *text,
+                      Ns_DString *foundPtr);
+static void AppendPlain(Ns_DString *dsPtr, const char *line, size_t length);
 
 static Ns_LogFilter RunScript;
 static void         FreeScript(void *arg);
@@ -58,12 +64,14 @@ static const NsTclCommand subcmds[] = {
     {"flush", FlushCmd, 0, NS_TCL_ANY, NULL, 0},
     {"release", ReleaseCmd, 0, NS_TCL_ANY, NULL, 0},
     {"truncate", TruncateCmd, 0, NS_TCL_ANY, NULL, 0},
-    {"severity", SeverityCmd, 1, 2, "severity-level ?bool?", 0},
+    {"severity", SeverityCmd, 1, 6,
+     "severity-level ?-color color? ?-intensity intensity? ?bool?", 0},
     {"severities", SeveritiesCmd, 0, NS_TCL_ANY, NULL, 0},
     {"register", RegisterCmd, 1, NS_TCL_ANY, "script ?arg?", 0},
     {"unregister", UnregisterCmd, 1, 1, "handle", 0},
     NS_TCL_END,
     {"stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"grep", GrepCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END};
 
 static const NsTclEnsemble ensemble = {
@@ -182,15 +190,27 @@ static int
 SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
+    static const Ns_ObjvTable colors[] = {
+        {"black", 0},   {"red", 1},  {"green", 2}, {"yellow", 3},  {"blue", 4},
+        {"magenta", 5}, {"cyan", 6}, {"gray", 7},  {"default", 8}, {NULL, 0}};
+    static const Ns_ObjvTable intensities[] = {
+        {"normal", 0}, {"bright", 1}, {NULL, 0}};
+    /* Checked, and without effect: no sink writes colours. */
+    int            color, intensity;
+    int            found, isEnabled = -1;
     Ns_LogSeverity severity;
-    int            found, isEnabled;
+    Ns_ObjvSpec    opts[] = {
+           {"-color", NsObjvWord, &color, (void *) colors},
+           {"-intensity", NsObjvWord, &intensity, (void *) intensities},
+           {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"?bool", Ns_ObjvBool, &isEnabled, NULL},
+                          {NULL, NULL, NULL, NULL}};
 
-    if (objc == 4
-        && Tcl_GetBooleanFromObj(interp, objv[3], &isEnabled) != TCL_OK) {
+    if (Ns_ParseObjv(opts, args, interp, 3, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
     found = NsSeverityFind(Tcl_GetString(objv[2]));
-    if (found < 0 && objc == 3) {
+    if (found < 0 && isEnabled < 0) {
         return UnknownSeverity(interp, objv[2]);
     }
     if (found < 0 && !IsBadNumber(objv[2])) {
@@ -202,8 +222,9 @@ SeverityCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     severity = (Ns_LogSeverity) found;
     return NsTclReturn(
         interp,
-        Tcl_NewBooleanObj(objc == 4 ? NsSeverityEnable(severity, isEnabled != 0)
-                                    : Ns_LogSeverityEnabled(severity)));
+        Tcl_NewBooleanObj(isEnabled >= 0
+                              ? NsSeverityEnable(severity, isEnabled != 0)
+                              : Ns_LogSeverityEnabled(severity)));
 }
 
 static int
@@ -237,6 +258,83 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_NewWideIntObj((Tcl_WideInt) NsSeverityEntries(severity)));
     }
     return NsTclReturn(interp, listObj);
+}
+
+/*
+ * ns_logctl grep ?-filename file? ?--? string: the entries of the file, with
+ * all their lines, that contain the string.
+ */
+static int
+GrepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    char       *name = Ns_InfoErrorLog(), *text, *line = NULL;
+    FILE       *file;
+    size_t      room = 0;
+    ssize_t     n;
+    Ns_DString  entry, found;
+    Ns_ObjvSpec opts[] = {{"-filename", Ns_ObjvString, &name, NULL},
+                          {"--", Ns_ObjvBreak, NULL, NULL},
+                          {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"string", Ns_ObjvString, &text, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(opts, args, interp, 2, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    file = name == NULL ? NULL : fopen(name, "re");
+    if (file == NULL) {
+        return NsTclFail(interp, "Unable to open the file '%s'",
+                         name == NULL ? "" : name);
+    }
+    Ns_DStringInit(&entry);
+    Ns_DStringInit(&found);
+    while ((n = getline(&line, &room, file)) >= 0) {
+        if (*line != ':') {
+            TakeEntry(&entry, text, &found);
+        }
+        AppendPlain(&entry, line, (size_t) n);
+    }
+    TakeEntry(&entry, text, &found);
+    free(line);
+    (void) fclose(file);
+    Ns_DStringFree(&entry);
+    return NsTclReturnText(interp, &found);
+}
+
+/*
+ * The entry is complete.
+ */
+static void
+TakeEntry(Ns_DString *entryPtr, const char *text, Ns_DString *foundPtr)
+{
+    if (strstr(Ns_DStringValue(entryPtr), text) != NULL) {
+        Ns_DStringNAppend(foundPtr, Ns_DStringValue(entryPtr),
+                          Ns_DStringLength(entryPtr));
+    }
+    Ns_DStringSetLength(entryPtr, 0);
+}
+
+/*
+ * Without what colours text on a terminal: an escape, `[`, and all up to `m`.
+ */
+static void
+AppendPlain(Ns_DString *dsPtr, const char *line, size_t length)
+{
+    const char *end = line + length;
+
+    while (line < end) {
+        const char *escape = memchr(line, '\x1b', (size_t) (end - line));
+        const char *stop = escape == NULL ? end : escape;
+
+        Ns_DStringNAppend(dsPtr, line, (int) (stop - line));
+        line = stop;
+        if (line < end) {
+            size_t n = strspn(line + 1, "[0123456789;");
+
+            line += line[1] == '[' && line[1 + n] == 'm' ? n + 2 : 1;
+        }
+    }
 }
 
 static int
