@@ -17,6 +17,7 @@
 #include <arpa/inet.h>
 
 #define REQUEST  "request:"
+#define REQ      "req:"
 #define RESPONSE "response:"
 
 NS_EXPORT int               Ns_ModuleVersion = 1;
@@ -93,8 +94,9 @@ static void  MakeDirectories(char *path);
 static bool  OpenLog(Log *logPtr);
 static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
 static bool  HasPrefix(const char *word, const char *prefix);
-static void  AddHeaders(HeaderList *listPtr, const char **words, int n,
-                        bool isOfReply);
+static size_t PrefixBytes(const char *word);
+static void   AddHeaders(HeaderList *listPtr, const char **words, int n,
+                         bool isOfReply);
 static Ns_TclTraceProc AddCommand;
 static Ns_AccessProc   LogAccess;
 static void        PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
@@ -322,8 +324,7 @@ SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text)
         return false;
     }
     for (int i = 0; i < n; i++) {
-        if (strchr(words[i], ':') != NULL && !HasPrefix(words[i], REQUEST)
-            && !HasPrefix(words[i], RESPONSE)) {
+        if (strchr(words[i], ':') != NULL && PrefixBytes(words[i]) == 0) {
             if (interp != NULL) {
                 Ns_TclPrintfResult(interp,
                                    "invalid extended header \"%s\": the "
@@ -353,15 +354,28 @@ HasPrefix(const char *word, const char *prefix)
     return strncasecmp(word, prefix, strlen(prefix)) == 0;
 }
 
+/*
+ * 0: there is none that is known.
+ */
+static size_t
+PrefixBytes(const char *word)
+{
+    static const char *const prefixes[] = {REQUEST, REQ, RESPONSE};
+
+    for (int i = 0; i < Ns_NrElements(prefixes); i++) {
+        if (HasPrefix(word, prefixes[i])) {
+            return strlen(prefixes[i]);
+        }
+    }
+    return 0;
+}
+
 static void
 AddHeaders(HeaderList *listPtr, const char **words, int n, bool isOfReply)
 {
     for (int i = 0; i < n; i++) {
         bool        isReply = HasPrefix(words[i], RESPONSE);
-        const char *name = words[i]
-            + (isReply                            ? strlen(RESPONSE)
-                   : HasPrefix(words[i], REQUEST) ? strlen(REQUEST)
-                                                  : 0);
+        const char *name = words[i] + PrefixBytes(words[i]);
 
         if (isReply == isOfReply) {
             listPtr->headers[listPtr->n++] = (Header){

@@ -24,6 +24,8 @@ static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
                                              const char        **nearestPtr);
 static void JudgeSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                          const char *nearest);
+static void MentionSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                           const char *nearest);
 static void ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                           const char *nearest);
 static void ReportParameter(NsConfigCheck      *checkPtr,
@@ -99,13 +101,19 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (checkPtr->sectionPtr != NULL) {
         NsConfigRefsSection(checkPtr, itemPtr);
     }
-    if (checkPtr->file == NULL) {
-        if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
-            /* Nobody uses its values. */
-            checkPtr->sectionPtr = NULL;
-        }
-        return;
+    if (checkPtr->file != NULL) {
+        MentionSection(checkPtr, itemPtr, nearest);
     }
+    if (NsConfigRefsIsOfNoModule(itemPtr->section)) {
+        /* Nobody uses its values. */
+        checkPtr->sectionPtr = NULL;
+    }
+}
+
+static void
+MentionSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+               const char *nearest)
+{
     if (checkPtr->sectionPtr == NULL && nearest != NULL) {
         ReportSection(checkPtr, itemPtr, nearest);
     } else if (checkPtr->sectionPtr == NULL

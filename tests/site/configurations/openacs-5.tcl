@@ -318,7 +318,7 @@ ns_section ns/server/$server/module/nslog {
     ns_param logreqtime           true
     ns_param logpartialtimes      true
     ns_param checkforproxy        $proxy_mode
-    ns_param extendedheaders      {X-User-Id Cookie:ad_session_id}
+    ns_param extendedheaders      {X-User-Id req:Referer response:Content-Type}
     ns_param suppressquery        false
     ns_param formattedtime        true
     ns_param maxbuffer            100
