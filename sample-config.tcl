@@ -357,6 +357,7 @@ ns_section ns/server/default/modules
    ns_param welcome                 tcl
    # So does the monitor.
    ns_param nsstats                 tcl
+   #ns_param revproxy               tcl          ;# Pass requests on to other servers.
    #ns_param aolserver-openacs      tcl          ;# Commands of AOLserver.
 
 # Its database pools.
