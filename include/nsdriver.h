@@ -234,8 +234,19 @@ NS_EXTERN int Ns_ResetFileVec(Ns_FileVec *vecs, int nVecs, size_t sent);
  * possible; the number of bytes taken, or -1.
  */
 NS_EXTERN ssize_t Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs,
-                                      int nVecs, Ns_Time *timeoutPtr,
+                                      int nVecs, const Ns_Time *timeoutPtr,
                                       int flags);
+
+/*
+ * From 5.0 on, sources need no time limit; it does not wait then.
+ */
+NS_EXTERN ssize_t Ns_SockSendFileBufs_50(Ns_Sock *sock, const Ns_FileVec *vecs,
+                                         int nVecs, unsigned int flags);
+#if NS_API_LEVEL >= 50000
+#define Ns_SockSendFileBufs(sock, vecs, nVecs, ...)                       \
+    NS_THIRD(__VA_ARGS__, Ns_SockSendFileBufs, Ns_SockSendFileBufs_50, 0) \
+    ((sock), (vecs), (nVecs), __VA_ARGS__)
+#endif
 
 /*
  * Hold back incomplete packets (cork true) or send them.  Calls nest; 1 when

@@ -111,10 +111,10 @@ NS_EXTERN NS_SOCKET Ns_SockAsyncConnect2(const char *host, int port,
  * Connect within a time; the socket is blocking.
  */
 NS_EXTERN NS_SOCKET Ns_SockTimedConnect(const char *host, int port,
-                                        Ns_Time *timeoutPtr);
+                                        const Ns_Time *timeoutPtr);
 NS_EXTERN NS_SOCKET Ns_SockTimedConnect2(const char *host, int port,
                                          const char *localHost, int localPort,
-                                         Ns_Time *timeoutPtr);
+                                         const Ns_Time *timeoutPtr);
 
 /*
  * Wait for one of NS_SOCK_READ, WRITE, EXCEPTION: NS_OK, NS_TIMEOUT, NS_ERROR
@@ -133,9 +133,9 @@ NS_EXTERN int Ns_SockTimedWait(NS_SOCKET sock, int what,
  * callbacks: 0 for "not now", -1 also for the end of data.
  */
 NS_EXTERN int     Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
-                              Ns_Time *timeoutPtr);
-NS_EXTERN int     Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length,
-                              Ns_Time *timeoutPtr);
+                              const Ns_Time *timeoutPtr);
+NS_EXTERN int     Ns_SockSend(NS_SOCKET sock, const void *buffer, size_t length,
+                              const Ns_Time *timeoutPtr);
 NS_EXTERN int     Ns_SockRecvBufs(NS_SOCKET sock, struct iovec *vecs, int nVecs,
                                   const Ns_Time *timeoutPtr, int flags);
 NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, const struct iovec *vecs,
@@ -143,8 +143,16 @@ NS_EXTERN ssize_t Ns_SockSendBufs(Ns_Sock *sock, const struct iovec *vecs,
                                   int flags);
 
 /*
- * The first of them as later sources may call it.
+ * As later sources may call them: from 5.0 on, sending needs no time limit, and
+ * then does not wait.
  */
+NS_EXTERN ssize_t Ns_SockSendBufs_50(Ns_Sock *sock, const struct iovec *vecs,
+                                     int nVecs, unsigned int flags);
+#if NS_API_LEVEL >= 50000
+#define Ns_SockSendBufs(sock, vecs, nVecs, ...)                   \
+    NS_THIRD(__VA_ARGS__, Ns_SockSendBufs, Ns_SockSendBufs_50, 0) \
+    ((sock), (vecs), (nVecs), __VA_ARGS__)
+#endif
 NS_EXTERN ssize_t Ns_SockRecvBufs_33(Ns_Sock *sock, struct iovec *vecs,
                                      int nVecs, const Ns_Time *timeoutPtr,
                                      unsigned int flags);

@@ -24,7 +24,7 @@
  * server, or it has started; logged.
  */
 NS_EXTERN int Ns_TclRegisterTrace(const char *server, Ns_TclTraceProc *proc,
-                                  void *arg, int when);
+                                  const void *arg, int when);
 
 /*
  * A create trace; old names, the latter three for the server being initialized.

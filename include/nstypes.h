@@ -95,6 +95,11 @@
 #define NS_LATER(name) later_##name
 #endif
 
+/*
+ * One function or another, by the number of the last arguments.
+ */
+#define NS_THIRD(first, second, third, ...) third
+
 #ifdef __cplusplus
 #define NS_EXTERN extern "C"
 #else

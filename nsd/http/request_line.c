@@ -337,14 +337,25 @@ SplitUrl(NsArena *arenaPtr, Ns_Request *requestPtr, size_t pathLength)
 static char *
 ListOf(NsArena *arenaPtr, Ns_Request *requestPtr)
 {
-    char  *list = Tcl_Merge(requestPtr->urlc,
-                            (const char *const *) requestPtr->urlv);
-    size_t length = strlen(list);
-    char  *copy = Dup(arenaPtr, list, length);
+    size_t room = 1u;
+    int    flags;
+    char  *list, *p;
 
-    requestPtr->urlv_len = (int) length;
-    Tcl_Free(list);
-    return copy;
+    for (int i = 0; i < requestPtr->urlc; i++) {
+        room += (size_t) Tcl_ScanElement(requestPtr->urlv[i], &flags) + 1u;
+    }
+    list = p = Alloc(arenaPtr, room);
+    for (int i = 0; i < requestPtr->urlc; i++) {
+        if (i > 0) {
+            *p++ = ' ';
+        }
+        (void) Tcl_ScanElement(requestPtr->urlv[i], &flags);
+        p += Tcl_ConvertElement(requestPtr->urlv[i], p, flags);
+    }
+    *p = '\0';
+    NsAssert((size_t) (p - list) < room);
+    requestPtr->urlv_len = (int) (p - list);
+    return list;
 }
 
 static NsArena *

@@ -306,9 +306,12 @@ TakeProtocol(NsDriver *drvPtr, const NsDriverLater *laterPtr)
         protocol = drvPtr->settings.isTls ? "https" : "http";
     }
     drvPtr->pub.protocol = ns_strdup(protocol);
-    drvPtr->hasOwnPort = port != 0;
     drvPtr->defaultPort = drvPtr->settings.isTls ? 443 : 80;
     if (port != 0) {
+        char text[TCL_INTEGER_SPACE];
+
+        snprintf(text, sizeof(text), "%d", port);
+        drvPtr->ownPort = ns_strdup(text);
         drvPtr->defaultPort = port;
     }
 }

@@ -224,24 +224,24 @@ struct NsDriver {
     Ns_DriverInitData           procs;    /* Constant. */
     const struct NsDriverLater *laterPtr; /* Constant; NULL for a driver as
                                            * 4.99.5 has them. */
-    const char      *path;                /* Constant: parameter section. */
-    NsServer        *serverPtr;           /* Constant; NULL: by host map. */
-    NsRate           rate;                /* Of all writers together. */
-    NsDriverParams   params;              /* Constant. */
-    char           **addresses;           /* Constant. */
-    int              nAddresses;          /* Constant. */
-    int             *ports;               /* Constant. */
-    int              nPorts;              /* Constant. */
-    int              defaultPort;         /* Constant. */
-    bool             hasOwnPort;          /* Constant: the driver says which. */
-    NsSockSettings   settings;            /* See there. */
-    NsDriverThread **threads;             /* Constant after start. */
-    NsDriverThread **spoolers;            /* Constant after start. */
-    NsWriter       **writers;             /* Constant after start; at least
-                                           * one. */
-    int         nWriters;                 /* Constant after start. */
-    atomic_uint nextWriter;               /* In turn; any thread, relaxed. */
-    NsDriver   *nextPtr;                  /* Constant after start. */
+    const char    *path;                  /* Constant: parameter section. */
+    NsServer      *serverPtr;             /* Constant; NULL: by host map. */
+    NsRate         rate;                  /* Of all writers together. */
+    NsDriverParams params;                /* Constant. */
+    char         **addresses;             /* Constant. */
+    int            nAddresses;            /* Constant. */
+    int           *ports;                 /* Constant. */
+    int            nPorts;                /* Constant. */
+    int            defaultPort;           /* Constant. */
+    const char *ownPort; /* Constant: what the driver itself says; or NULL. */
+    NsSockSettings   settings; /* See there. */
+    NsDriverThread **threads;  /* Constant after start. */
+    NsDriverThread **spoolers; /* Constant after start. */
+    NsWriter       **writers;  /* Constant after start; at least
+                                * one. */
+    int         nWriters;      /* Constant after start. */
+    atomic_uint nextWriter;    /* In turn; any thread, relaxed. */
+    NsDriver   *nextPtr;       /* Constant after start. */
 };
 
 /*

@@ -206,7 +206,7 @@ NsDriverParamsRead(NsDriver *drvPtr)
 static const NsParameter *
 PortRows(const NsDriver *drvPtr)
 {
-    if (drvPtr->hasOwnPort) {
+    if (drvPtr->ownPort != NULL) {
         return ownRows;
     }
     return drvPtr->settings.isTls ? httpsRows : httpRows;
@@ -238,7 +238,7 @@ AdjustPort(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
     const NsDriver *drvPtr = valuesPtr;
 
-    NsParameterDefault(limitsPtr, drvPtr->defaultPort);
+    limitsPtr->defaultText = drvPtr->ownPort;
 }
 
 /*

@@ -88,7 +88,7 @@ Ns_SumVec(struct iovec *vecs, int nVecs)
  */
 ssize_t
 Ns_SockSendFileBufs(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
-                    Ns_Time *timeoutPtr, int flags)
+                    const Ns_Time *timeoutPtr, int flags)
 {
     ssize_t total = 0;
     int     i = 0;
@@ -149,6 +149,15 @@ SendFile(NS_SOCKET sock, const Ns_FileVec *vecPtr)
         return -1;
     }
     return n >= 0 || done > 0u || errno == EAGAIN ? (ssize_t) done : -1;
+}
+
+ssize_t
+Ns_SockSendFileBufs_50(Ns_Sock *sock, const Ns_FileVec *vecs, int nVecs,
+                       unsigned int flags)
+{
+    Ns_Time noWait = {0, 0};
+
+    return Ns_SockSendFileBufs(sock, vecs, nVecs, &noWait, (int) flags);
 }
 
 int

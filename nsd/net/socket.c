@@ -79,14 +79,14 @@ Ns_SockAsyncConnect2(const char *host, int port, const char *localHost,
 }
 
 NS_SOCKET
-Ns_SockTimedConnect(const char *host, int port, Ns_Time *timeoutPtr)
+Ns_SockTimedConnect(const char *host, int port, const Ns_Time *timeoutPtr)
 {
     return Ns_SockTimedConnect2(host, port, NULL, 0, timeoutPtr);
 }
 
 NS_SOCKET
 Ns_SockTimedConnect2(const char *host, int port, const char *localHost,
-                     int localPort, Ns_Time *timeoutPtr)
+                     int localPort, const Ns_Time *timeoutPtr)
 {
     NsStamp end = timeoutPtr == NULL
         ? FOREVER
@@ -151,7 +151,8 @@ Ns_SockTimedWait(NS_SOCKET sock, int what, const Ns_Time *timeoutPtr)
 }
 
 int
-Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
+Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length,
+            const Ns_Time *timeoutPtr)
 {
     struct iovec vec = {buffer, length};
 
@@ -159,7 +160,8 @@ Ns_SockRecv(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
 }
 
 int
-Ns_SockSend(NS_SOCKET sock, void *buffer, size_t length, Ns_Time *timeoutPtr)
+Ns_SockSend(NS_SOCKET sock, const void *buffer, size_t length,
+            const Ns_Time *timeoutPtr)
 {
     ssize_t n = send(sock, buffer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
@@ -250,6 +252,15 @@ Ns_SockSendBufsEx(NS_SOCKET sock, const struct iovec *vecs, int nVecs,
         *errnoPtr = error;
     }
     return n;
+}
+
+ssize_t
+Ns_SockSendBufs_50(Ns_Sock *sock, const struct iovec *vecs, int nVecs,
+                   unsigned int flags)
+{
+    Ns_Time noWait = {0, 0};
+
+    return Ns_SockSendBufs(sock, vecs, nVecs, &noWait, (int) flags);
 }
 
 int

@@ -49,10 +49,10 @@ NsTraceInit(void)
 }
 
 int
-Ns_TclRegisterTrace(const char *server, Ns_TclTraceProc *proc, void *arg,
+Ns_TclRegisterTrace(const char *server, Ns_TclTraceProc *proc, const void *arg,
                     int when)
 {
-    return Register(server, proc, arg, when);
+    return Register(server, proc, (void *) arg, when);
 }
 
 int

@@ -19,6 +19,7 @@ static Ns_DriverRecvProc     Recv;
 static Ns_DriverRecvProc     RecvUdp;
 static Ns_DriverSendProc     Send;
 static Ns_DriverSendProc     SendUdp;
+static Ns_DriverSendFileProc SendFile;
 static Ns_DriverKeepProc     Keep;
 static Ns_DriverRequestProc  Echo;
 static Ns_DriverRequestProc  ReadLine;
@@ -37,7 +38,7 @@ Ns_ModuleInit(const char *server, const char *module)
     init.acceptProc = Accept;
     init.recvProc = Recv;
     init.sendProc = Send;
-    init.sendFileProc = NULL;
+    init.sendFileProc = module[0] == 's' ? SendFile : NULL;
     init.keepProc = Keep;
     init.requestProc = NULL;
     init.closeProc = Close;
@@ -152,10 +153,27 @@ Send(Ns_Sock *sock, const struct iovec *bufs, int nbufs,
      const Ns_Time *timeoutPtr, unsigned int flags)
 #endif
 {
-    ssize_t n = writev(sock->sock, bufs, nbufs);
-
-    return n < 0 && (errno == NS_EAGAIN || errno == NS_EWOULDBLOCK) ? 0 : n;
+#if NS_API_LEVEL >= 50000
+    return Ns_SockSendBufs(sock, bufs, nbufs, flags);
+#else
+    return Ns_SockSendBufs(sock, bufs, nbufs, timeoutPtr, flags);
+#endif
 }
+
+#if NS_API_LEVEL >= 50000
+static ssize_t
+SendFile(Ns_Sock *sock, Ns_FileVec *bufs, int nbufs, unsigned int flags)
+{
+    return Ns_SockSendFileBufs(sock, bufs, nbufs, flags);
+}
+#else
+static ssize_t
+SendFile(Ns_Sock *sock, Ns_FileVec *bufs, int nbufs, Ns_Time *timeoutPtr,
+         unsigned int flags)
+{
+    return Ns_SockSendFileBufs(sock, bufs, nbufs, timeoutPtr, flags);
+}
+#endif
 
 #if NS_API_LEVEL >= 50000
 static ssize_t
