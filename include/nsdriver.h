@@ -25,7 +25,7 @@
  *      another one may use.
  *
  *      Drivers that were written for other releases are registered side by
- * side, whatever their version.
+ *      side, whatever their version.
  *
  *      Options (Ns_DriverInitData.opts):
  *
