@@ -23,7 +23,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 
-#define MAX_INODES 64 /* On the way to one file. */
+#define MAX_STEPS  64 /* On the way to one file. */
 #define MAX_LINKS  16
 #define QUEUE_READ 4096
 
@@ -48,9 +48,19 @@ typedef struct Use {
 
 struct NsFileWatch {
     atomic_bool hasChanged; /* Set under the lock, once; release. */
-    int         nUses;      /* Constant. */
+    int         nUses;      /* Constant once it is there. */
     Use         uses[];     /* Guarded by the lock. */
 };
+
+/*
+ * An inode on the way to a file, and a name that led to it.
+ */
+typedef struct Step {
+    char *path;
+    dev_t device;
+    ino_t number;
+    bool  isFile;
+} Step;
 
 /*
  * A name on its way to its file.
@@ -60,8 +70,8 @@ typedef struct Walk {
     size_t at;             /* The component that comes next. */
     int    nLinks;
     dev_t  device; /* Of the file system that was found fit last. */
-    int    nInodes;
-    Inode *inodes[MAX_INODES];
+    int    nSteps;
+    Step   steps[MAX_STEPS];
 } Walk;
 
 static int queueFd = -1; /* Constant after NsFileWatchInit. */
@@ -72,15 +82,16 @@ static atomic_int nTaking; /* Threads between a report's leaving the queue and
 static Ns_Mutex      lock;   /* Guards the rest, NS_RANK_FILE_WATCH. */
 static Tcl_HashTable inodes; /* Kernel's id -> Inode. */
 
+static NsFileWatch *WatchWay(const Walk *walkPtr);
+static bool         IsSameWay(const Walk *walkPtr);
 static bool         Follow(Walk *walkPtr);
-static bool         WatchStep(Walk *walkPtr, const struct stat *statusPtr);
+static bool         Pass(Walk *walkPtr, const struct stat *statusPtr);
 static bool         FollowLink(Walk *walkPtr, size_t end);
 static bool         IsFit(Walk *walkPtr, const struct stat *statusPtr);
-static bool         IsOnWay(const Walk *walkPtr, const Inode *inodePtr);
 static Inode       *GetInodeLocked(int id);
 static void         DropUnusedLocked(Inode *inodePtr);
 static void         RetireLocked(Inode *inodePtr);
-static NsFileWatch *BindLocked(const Walk *walkPtr);
+static void         BindLocked(NsFileWatch *watchPtr, Inode *inodePtr);
 static void         NoteLocked(const struct inotify_event *eventPtr);
 static void         NoteAllLocked(void);
 static void         NoteInodeLocked(const Inode *inodePtr);
@@ -167,7 +178,8 @@ NsFileWatchIsSame(const NsFileWatch *watchPtr)
 }
 
 /*
- * The state is compared when all is watched: a later change is reported.
+ * The way and the state are compared when all is watched: a later change is
+ * reported.
  */
 NsFileWatch *
 NsFileWatchCreate(const char *path, const NsFileState *statePtr)
@@ -181,18 +193,66 @@ NsFileWatchCreate(const char *path, const NsFileState *statePtr)
     walk.at = 1;
     walk.nLinks = 0;
     walk.device = 0;
-    walk.nInodes = 0;
+    walk.nSteps = 0;
     strcpy(walk.path, path);
+    if (Follow(&walk)) {
+        watchPtr = WatchWay(&walk);
+    }
+    if (watchPtr != NULL
+        && !(IsSameWay(&walk) && NsFileStateIsCurrent(statePtr, path))) {
+        NsFileWatchFree(watchPtr);
+        watchPtr = NULL;
+    }
+    for (int i = 0; i < walk.nSteps; i++) {
+        ns_free(walk.steps[i].path);
+    }
+    return watchPtr;
+}
+
+/*
+ * Nothing here waits for a disk with the lock held: each name was looked up
+ * just before.
+ */
+static NsFileWatch *
+WatchWay(const Walk *walkPtr)
+{
+    NsFileWatch *watchPtr =
+        ns_calloc(1u,
+                  sizeof(*watchPtr) + (size_t) walkPtr->nSteps * sizeof(Use));
 
     Ns_MutexLock(&lock);
-    if (Follow(&walk) && NsFileStateIsCurrent(statePtr, path)) {
-        watchPtr = BindLocked(&walk);
-    }
-    for (int i = 0; i < walk.nInodes; i++) {
-        DropUnusedLocked(walk.inodes[i]);
+    for (int i = 0; i < walkPtr->nSteps; i++) {
+        const Step *stepPtr = &walkPtr->steps[i];
+        uint32_t    what = stepPtr->isFile ? FATE | CONTENT : FATE;
+        int         id = inotify_add_watch(queueFd, stepPtr->path, what);
+
+        if (id < 0) {
+            break;
+        }
+        BindLocked(watchPtr, GetInodeLocked(id));
     }
     Ns_MutexUnlock(&lock);
+    if (watchPtr->nUses < walkPtr->nSteps) {
+        NsFileWatchFree(watchPtr);
+        watchPtr = NULL;
+    }
     return watchPtr;
+}
+
+static bool
+IsSameWay(const Walk *walkPtr)
+{
+    for (int i = 0; i < walkPtr->nSteps; i++) {
+        const Step *stepPtr = &walkPtr->steps[i];
+        struct stat status;
+
+        if (lstat(stepPtr->path, &status) != 0
+            || status.st_dev != stepPtr->device
+            || status.st_ino != stepPtr->number) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void
@@ -221,74 +281,60 @@ NsFileWatchFree(NsFileWatch *watchPtr)
 }
 
 /*
- * Watch every inode on the way.
+ * Note every inode on the way.
  */
 static bool
 Follow(Walk *walkPtr)
 {
-    NsAssertLocked(&lock);
     while (walkPtr->path[walkPtr->at] != '\0') {
         size_t end = walkPtr->at + strcspn(walkPtr->path + walkPtr->at, "/");
         char   stop = walkPtr->path[end];
+        char   rest[PATH_MAX];
         struct stat status;
-        bool        isGood;
 
         if (end == walkPtr->at) {
             walkPtr->at++;
             continue;
         }
+        strcpy(rest, walkPtr->path + end);
         walkPtr->path[end] = '\0';
-        isGood = lstat(walkPtr->path, &status) == 0
-            && WatchStep(walkPtr, &status);
-        if (isGood && S_ISLNK(status.st_mode)) {
-            char rest[PATH_MAX];
-
-            walkPtr->path[end] = stop;
-            strcpy(rest, walkPtr->path + end);
-            walkPtr->path[end] = '\0';
-            isGood = FollowLink(walkPtr, end)
-                && strlen(walkPtr->path) + strlen(rest) < PATH_MAX;
-            if (isGood) {
-                strcat(walkPtr->path, rest);
-                walkPtr->at = 1;
-            }
-        } else {
+        if (lstat(walkPtr->path, &status) != 0 || !Pass(walkPtr, &status)) {
+            return false;
+        }
+        if (!S_ISLNK(status.st_mode)) {
             walkPtr->path[end] = stop;
             walkPtr->at = end;
-        }
-        if (!isGood) {
+        } else if (FollowLink(walkPtr, end)
+                   && strlen(walkPtr->path) + strlen(rest) < PATH_MAX) {
+            strcat(walkPtr->path, rest);
+            walkPtr->at = 1;
+        } else {
             return false;
         }
     }
-    return walkPtr->nInodes > 0;
+    return walkPtr->nSteps > 0;
 }
 
 /*
- * Watch the inode that path leads to.
+ * Note the inode that path leads to; behind a link the way may begin again.
  */
 static bool
-WatchStep(Walk *walkPtr, const struct stat *statusPtr)
+Pass(Walk *walkPtr, const struct stat *statusPtr)
 {
-    uint32_t what = S_ISREG(statusPtr->st_mode) ? FATE | CONTENT : FATE;
-    Inode   *inodePtr;
-    int      id;
-
-    if (!IsFit(walkPtr, statusPtr)) {
+    for (int i = 0; i < walkPtr->nSteps; i++) {
+        if (walkPtr->steps[i].device == statusPtr->st_dev
+            && walkPtr->steps[i].number == statusPtr->st_ino) {
+            return true;
+        }
+    }
+    if (walkPtr->nSteps == MAX_STEPS || !IsFit(walkPtr, statusPtr)) {
         return false;
     }
-    id = inotify_add_watch(queueFd, walkPtr->path, what);
-    if (id < 0) {
-        return false;
-    }
-    inodePtr = GetInodeLocked(id);
-    if (IsOnWay(walkPtr, inodePtr)) {
-        return true;
-    }
-    if (walkPtr->nInodes == MAX_INODES) {
-        DropUnusedLocked(inodePtr);
-        return false;
-    }
-    walkPtr->inodes[walkPtr->nInodes++] = inodePtr;
+    walkPtr->steps[walkPtr->nSteps++] = (Step){
+        .path = ns_strdup(walkPtr->path),
+        .device = statusPtr->st_dev,
+        .number = statusPtr->st_ino,
+        .isFile = S_ISREG(statusPtr->st_mode)};
     return true;
 }
 
@@ -353,17 +399,6 @@ IsFit(Walk *walkPtr, const struct stat *statusPtr)
     return false;
 }
 
-static bool
-IsOnWay(const Walk *walkPtr, const Inode *inodePtr)
-{
-    for (int i = 0; i < walkPtr->nInodes; i++) {
-        if (walkPtr->inodes[i] == inodePtr) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static Inode *
 GetInodeLocked(int id)
 {
@@ -409,29 +444,20 @@ RetireLocked(Inode *inodePtr)
     inodePtr->hasReported = true;
 }
 
-static NsFileWatch *
-BindLocked(const Walk *walkPtr)
+static void
+BindLocked(NsFileWatch *watchPtr, Inode *inodePtr)
 {
-    NsFileWatch *watchPtr =
-        ns_calloc(1u,
-                  sizeof(*watchPtr) + (size_t) walkPtr->nInodes * sizeof(Use));
+    Use *usePtr = &watchPtr->uses[watchPtr->nUses++];
 
     NsAssertLocked(&lock);
-    watchPtr->nUses = walkPtr->nInodes;
-    for (int i = 0; i < walkPtr->nInodes; i++) {
-        Inode *inodePtr = walkPtr->inodes[i];
-        Use   *usePtr = &watchPtr->uses[i];
-
-        NsAssert(!inodePtr->hasReported);
-        *usePtr = (Use){.inodePtr = inodePtr,
-                        .watchPtr = watchPtr,
-                        .nextPtr = inodePtr->firstPtr};
-        if (usePtr->nextPtr != NULL) {
-            usePtr->nextPtr->prevPtr = usePtr;
-        }
-        inodePtr->firstPtr = usePtr;
+    NsAssert(!inodePtr->hasReported);
+    *usePtr = (Use){.inodePtr = inodePtr,
+                    .watchPtr = watchPtr,
+                    .nextPtr = inodePtr->firstPtr};
+    if (usePtr->nextPtr != NULL) {
+        usePtr->nextPtr->prevPtr = usePtr;
     }
-    return watchPtr;
+    inodePtr->firstPtr = usePtr;
 }
 
 /*
