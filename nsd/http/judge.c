@@ -41,3 +41,20 @@ NsHttpAsksContinue(const NsHttpHead *headPtr)
     return expect != NULL && headPtr->version >= NS_HTTP_1_1
         && STRIEQ(expect, "100-continue");
 }
+
+bool
+NsHttpKnowsMethod(const char *method)
+{
+    /* RFC 9110, 5789 and 4918. */
+    static const char *const methods[] = {
+        "GET",   "HEAD",   "POST",     "PUT",      "DELETE", "CONNECT",
+        "TRACE", "PATCH",  "OPTIONS",  "MKCOL",    "COPY",   "MOVE",
+        "LOCK",  "UNLOCK", "PROPFIND", "PROPPATCH"};
+
+    for (int i = 0; i < Ns_NrElements(methods); i++) {
+        if (STREQ(method, methods[i])) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -27,4 +27,9 @@ bool NsHttpAsksKeep(const NsHttpHead *headPtr);
  */
 bool NsHttpAsksContinue(const NsHttpHead *headPtr);
 
+/*
+ * Whether a method is one that this server has heard of.
+ */
+bool NsHttpKnowsMethod(const char *method);
+
 #endif

@@ -37,6 +37,8 @@ static const Page pages[] = {
      false},
     {404, "Not Found", "The requested URL was not found on this server.",
      false},
+    {405, "Method Not Allowed",
+     "The requested URL does not support the method of the request.", false},
     {413, "Payload Too Large",
      "The request entity (e.g. file to be uploaded) is too large.", false},
     {414, "URI Too Long", "The request URI is too long.", false},

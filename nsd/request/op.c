@@ -11,8 +11,10 @@
 #include "nsthread.h"
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsset.h"
 #include "base/assert.h"
 #include "base/lock.h"
+#include "http/judge.h"
 #include "request/conn_int.h"
 #include "request/urlspace.h"
 
@@ -41,6 +43,12 @@ static Op  *CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg,
 static bool RefOp(void *data, void *arg);
 static void UnrefOp(void *data);
 static int  RunOp(NsConn *connPtr, Op *opPtr);
+static int  RunNone(NsConn *connPtr, const NsContext *contextPtr);
+static void AppendAllowed(Tcl_DString *dsPtr, NsConn *connPtr,
+                          const NsContext *contextPtr);
+static NsUrlVisitProc  VisitMethod;
+static NsUrlMethodProc AppendMethod;
+static bool            HasMethod(NsServer *serverPtr, const char *method);
 static NsProxyHandler *FindProxy(NsRequestServer *requestPtr,
                                  const char *method, const char *protocol);
 static Op  *SetProxyOpLocked(NsRequestServer *requestPtr, const char *method,
@@ -141,18 +149,111 @@ int
 NsOpRun(NsConn *connPtr)
 {
     const char *method = NsConnRequest(connPtr)->method;
-    Op         *opPtr = NULL;
+    NsContext   context = {.messagePtr = connPtr->messagePtr};
+    Op         *opPtr;
 
-    if (method != NULL && NsConnRequest(connPtr)->url != NULL) {
-        NsContext context = {.messagePtr = connPtr->messagePtr};
+    if (method == NULL || NsConnRequest(connPtr)->url == NULL) {
+        return method != NULL && STREQ(method, "BAD") ? 400 : 404;
+    }
+    opPtr = NsUrlSpaceFindFor(connPtr->serverPtr, opId, &context, method,
+                              NsConnRequest(connPtr)->url, 0, RefOp, NULL);
+    return opPtr != NULL ? RunOp(connPtr, opPtr) : RunNone(connPtr, &context);
+}
 
-        opPtr = NsUrlSpaceFindFor(connPtr->serverPtr, opId, &context, method,
-                                  NsConnRequest(connPtr)->url, 0, RefOp, NULL);
+/*
+ * The method has no handler for the URL: say which ones have (RFC 9110 15.5.6),
+ * which is all that OPTIONS asks for.
+ */
+static int
+RunNone(NsConn *connPtr, const NsContext *contextPtr)
+{
+    const char *method = NsConnRequest(connPtr)->method;
+    Tcl_DString allowed;
+    int         result;
+
+    if (STREQ(method, "BAD")) {
+        return 400;
     }
-    if (opPtr != NULL) {
-        return RunOp(connPtr, opPtr);
+    if (!NsHttpKnowsMethod(method) && !HasMethod(connPtr->serverPtr, method)) {
+        return 501;
     }
-    return method != NULL && STREQ(method, "BAD") ? 400 : 404;
+    Tcl_DStringInit(&allowed);
+    AppendAllowed(&allowed, connPtr, contextPtr);
+    if (Tcl_DStringLength(&allowed) == 0) {
+        result = 404;
+    } else {
+        AppendMethod("OPTIONS", &allowed);
+        (void) Ns_SetIUpdate(connPtr->pub.outputheaders, "Allow",
+                             Tcl_DStringValue(&allowed));
+        result = STREQ(method, "OPTIONS") ? 204 : 405;
+    }
+    Tcl_DStringFree(&allowed);
+    return result;
+}
+
+/*
+ * The methods that the request's URL has handlers for; those of the whole
+ * server if the target is an asterisk.
+ */
+static void
+AppendAllowed(Tcl_DString *dsPtr, NsConn *connPtr, const NsContext *contextPtr)
+{
+    const Ns_Request *requestPtr = NsConnRequest(connPtr);
+
+    if (requestPtr->requestType == NS_REQUEST_TYPE_ASTERISK) {
+        NsUrlSpaceVisit(connPtr->serverPtr, opId, VisitMethod, dsPtr);
+    } else {
+        NsUrlSpaceMethods(connPtr->serverPtr, opId, contextPtr, requestPtr->url,
+                          AppendMethod, dsPtr);
+    }
+}
+
+static void
+VisitMethod(const NsUrlEntry *entryPtr, void *arg)
+{
+    AppendMethod(entryPtr->method, arg);
+}
+
+/*
+ * Add to a list as fields have them what is not in it yet.
+ */
+static void
+AppendMethod(const char *method, void *arg)
+{
+    Tcl_DString *dsPtr = arg;
+    const char  *next = Tcl_DStringValue(dsPtr);
+    size_t       length = strlen(method);
+    while (*next != '\0') {
+        size_t nextLength = strcspn(next, ",");
+
+        if (nextLength == length && memcmp(next, method, length) == 0) {
+            return;
+        }
+        next += nextLength + strspn(next + nextLength, ", ");
+    }
+    if (Tcl_DStringLength(dsPtr) > 0) {
+        Tcl_DStringAppend(dsPtr, ", ", 2);
+    }
+    Tcl_DStringAppend(dsPtr, method, (int) length);
+}
+
+/*
+ * Whether any URL of the server has a handler for a method.
+ */
+static bool
+HasMethod(NsServer *serverPtr, const char *method)
+{
+    Tcl_DString methods;
+    int         length;
+
+    Tcl_DStringInit(&methods);
+    NsUrlSpaceVisit(serverPtr, opId, VisitMethod, &methods);
+    length = Tcl_DStringLength(&methods);
+    AppendMethod(method, &methods);
+    NsAssert(Tcl_DStringLength(&methods) >= length);
+    length -= Tcl_DStringLength(&methods);
+    Tcl_DStringFree(&methods);
+    return length == 0;
 }
 
 void

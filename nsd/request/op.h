@@ -37,7 +37,8 @@ void NsOpUnregister(NsServer *serverPtr, const char *method, const char *url,
 /*
  * Run the handler of a request, by method and URL; of one with an absolute URL,
  * by method and scheme.  Its result; or, above 0, the status whose page is due
- * as there is no handler: 400 or 404.
+ * as there is no handler: 400, 404 or 501; or, the field Allow being set, 405,
+ * and 204 for OPTIONS.
  */
 int NsOpRun(NsConn *connPtr);
 int NsOpRunProxy(NsConn *connPtr);

@@ -178,7 +178,7 @@ Answer(NsConn *connPtr)
 static void
 ReturnPage(NsConn *connPtr, int status)
 {
-    NsAssert(status >= 400 && status <= 599);
+    NsAssert(status == 204 || (status >= 400 && status <= 599));
     if (connPtr->isBroken) {
         return;
     }

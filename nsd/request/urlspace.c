@@ -278,6 +278,20 @@ NsUrlSpaceIsOfScripts(int id)
 }
 
 void
+NsUrlSpaceMethods(NsServer *serverPtr, int id, const NsContext *contextPtr,
+                  const char *url, NsUrlMethodProc *proc, void *arg)
+{
+    NsRequestServer *requestPtr = serverPtr->requestPtr;
+
+    NsAssert(id >= 0 && id < NS_URL_MAX_IDS);
+    Ns_RWLockRdLock(&requestPtr->urlLock);
+    if (requestPtr->trees[id] != NULL) {
+        NsUrlTreeMethods(requestPtr->trees[id], contextPtr, url, proc, arg);
+    }
+    Ns_RWLockUnlock(&requestPtr->urlLock);
+}
+
+void
 NsUrlSpaceVisit(NsServer *serverPtr, int id, NsUrlVisitProc *proc, void *arg)
 {
     NsRequestServer *requestPtr = serverPtr->requestPtr;

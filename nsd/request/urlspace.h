@@ -48,6 +48,14 @@ void *NsUrlSpaceFindExactFor(NsServer *serverPtr, int id,
                              NsUrlAcceptProc *acceptProc, void *arg);
 
 /*
+ * Call a procedure with each method for which the URL has an entry, under the
+ * tree's read lock.
+ */
+typedef void NsUrlMethodProc(const char *method, void *arg);
+void NsUrlSpaceMethods(NsServer *serverPtr, int id, const NsContext *contextPtr,
+                       const char *url, NsUrlMethodProc *proc, void *arg);
+
+/*
  * Store an entry with constraints, which become the URL space's; NULL: none.
  */
 void NsUrlSpaceSetFor(NsServer *serverPtr, int id,

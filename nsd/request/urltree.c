@@ -335,6 +335,20 @@ Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
 }
 
 void
+NsUrlTreeMethods(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                 const char *url, NsUrlMethodProc *proc, void *arg)
+{
+    for (int i = 0; i < treePtr->nMethods; i++) {
+        const char *method = treePtr->methods[i]->name;
+
+        if (Search(treePtr, contextPtr, method, url, false, 0, NULL, NULL)
+            != NULL) {
+            proc(method, arg);
+        }
+    }
+}
+
+void
 NsUrlTreeVisit(const NsUrlTree *treePtr, NsUrlVisitProc *proc, void *arg)
 {
     Tcl_DString path;

@@ -82,6 +82,12 @@ void *NsUrlTreeFindFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
                        const char *method, const char *url, int flags,
                        NsUrlAcceptProc *acceptProc, void *arg);
 
+/*
+ * Call a procedure with each method for which the URL has an entry.
+ */
+void NsUrlTreeMethods(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                      const char *url, NsUrlMethodProc *proc, void *arg);
+
 void NsUrlTreeVisit(const NsUrlTree *treePtr, NsUrlVisitProc *proc, void *arg);
 
 #endif
