@@ -5,8 +5,9 @@
  *      transactions on them: ns_cache_transaction_begin, commit, rollback.
  *
  *      While a thread computes a value, its entry is in the cache without
- *      one, and others who ask for the key wait.  In a transaction the thread
- *      works on values of its own, and nobody waits.
+ *      one, and others who ask for the key wait.  What is to replace a value
+ *      (-force) is computed beside it: others find the one that is there.  In a
+ *      transaction the thread works on values of its own, and nobody waits.
  */
 
 #include "tcl/cacheupdate_cmd.h"
@@ -35,6 +36,7 @@ typedef struct Update {
     size_t      length, limit; /* What was too long to be stored. */
     uint64_t   *nFlushesPtr;   /* In a transaction, of a computed value:
                                 * flushes of the cache before. */
+    uint64_t        number;    /* Of a value begun beside the old one. */
     int             nArgs;     /* Words behind the key. */
     Tcl_Obj *const *args;
 } Update;
@@ -45,6 +47,8 @@ static Tcl_ObjCmdProc CacheEvalCmd, IncrCmd, AppendCmd, LappendCmd, MemoizeCmd,
 static int  ParseUpdate(ClientData clientData, Tcl_Interp *interp, int objc,
                         Tcl_Obj *const *objv, Update *updatePtr);
 static int  Eval(Tcl_Interp *interp, Update *updatePtr);
+static int  Replace(Tcl_Interp *interp, Update *updatePtr);
+static bool FindOlder(Update *updatePtr, uint64_t nFlushes);
 static int  EvalInTransaction(Tcl_Interp *interp, Update *updatePtr);
 static int  Compute(Tcl_Interp *interp, const Update *updatePtr,
                     int *microsecondsPtr);
@@ -146,7 +150,7 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
         return NsTclReturn(interp, valueObj);
     }
     if (!updatePtr->isNew) {
-        Ns_CacheUnsetValue(updatePtr->entry);
+        return Replace(interp, updatePtr);
     }
     Ns_CacheUnlock(cache);
 
@@ -166,6 +170,67 @@ Eval(Tcl_Interp *interp, Update *updatePtr)
     }
     End(updatePtr);
     return result;
+}
+
+/*
+ * Compute a value while the old one stays, and store it unless the key has got
+ * one meanwhile that was begun later.  Called with the cache locked.
+ */
+static int
+Replace(Tcl_Interp *interp, Update *updatePtr)
+{
+    NsTclCache    *cachePtr = updatePtr->cachePtr;
+    uint64_t       nFlushes = cachePtr->nFlushes;
+    NsTclCacheWork work;
+    int            result, microseconds;
+
+    updatePtr->number = ++cachePtr->nValues;
+    Ns_CacheUnlock(cachePtr->cache);
+    updatePtr->entry = NULL;
+
+    NsTclCacheWorkBegin(&work, cachePtr, updatePtr->key);
+    result = Compute(interp, updatePtr, &microseconds);
+    NsTclCacheWorkEnd(&work);
+    if (result != TCL_OK) {
+        return result;
+    }
+
+    Ns_CacheLock(cachePtr->cache);
+    if (FindOlder(updatePtr, nFlushes)) {
+        int         length;
+        const char *text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp),
+                                                &length);
+
+        Store(updatePtr, text, (size_t) length, microseconds);
+        End(updatePtr);
+    } else {
+        Ns_CacheUnlock(cachePtr->cache);
+    }
+    return TCL_OK;
+}
+
+/*
+ * Find the entry again, or make it, if the value may be stored: not when the
+ * entry has a later value or is being filled, nor when it is gone and may have
+ * been flushed.
+ */
+static bool
+FindOlder(Update *updatePtr, uint64_t nFlushes)
+{
+    NsTclCache            *cachePtr = updatePtr->cachePtr;
+    const NsTclCacheValue *valuePtr;
+    Ns_Entry              *entry;
+    int                    isNew;
+
+    entry = Ns_CacheCreateEntry(cachePtr->cache, updatePtr->key, &isNew);
+    valuePtr = Ns_CacheGetValue(entry);
+    if (isNew != 0 && cachePtr->nFlushes != nFlushes) {
+        Ns_CacheDeleteEntry(entry);
+        return false;
+    }
+    updatePtr->entry = entry;
+    return isNew != 0
+        || (valuePtr != NULL && valuePtr->number < updatePtr->number);
 }
 
 static int
@@ -370,6 +435,10 @@ Store(Update *updatePtr, const char *text, size_t length, int cost)
                                            updatePtr->entry, text, length,
                                            updatePtr->expiresPtr, cost);
         updatePtr->length = length;
+        if (updatePtr->number != 0 && updatePtr->limit == 0) {
+            ((NsTclCacheValue *) Ns_CacheGetValue(updatePtr->entry))->number =
+                updatePtr->number;
+        }
     }
 }
 

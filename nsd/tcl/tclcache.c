@@ -173,6 +173,7 @@ NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
 {
     const NsTclCacheSettings *settingsPtr = &cachePtr->settings;
     size_t                    limit = settingsPtr->maxEntry;
+    NsTclCacheValue          *valuePtr;
     Ns_Time                   expires;
 
     if (limit == 0
@@ -184,7 +185,9 @@ NsTclCacheStore(NsTclCache *cachePtr, Ns_Entry *entry, const char *text,
         return limit;
     }
     expires = expiresPtr != NULL ? *expiresPtr : cachePtr->settings.expires;
-    Ns_CacheSetValueExpires(entry, NsTclCacheValueCreate(text, length), length,
+    valuePtr = NsTclCacheValueCreate(text, length);
+    valuePtr->number = ++cachePtr->nValues;
+    Ns_CacheSetValueExpires(entry, valuePtr, length,
                             expires.sec != 0 || expires.usec != 0 ? &expires
                                                                   : NULL,
                             cost);
@@ -208,6 +211,7 @@ NsTclCacheValueCreate(const char *text, size_t length)
 {
     NsTclCacheValue *valuePtr = ns_malloc(sizeof(*valuePtr) + length + 1);
 
+    valuePtr->number = 0;
     valuePtr->length = length;
     memcpy(valuePtr->text, text, length);
     valuePtr->text[length] = '\0';

@@ -28,11 +28,13 @@ typedef struct NsTclCache {
     Ns_Cache          *cache; /* Constant; its lock guards the settings. */
     NsTclCacheSettings settings;
     uint64_t           nFlushes; /* By scripts; under the same lock. */
+    uint64_t           nValues;  /* Stored, or begun in place of one. */
 } NsTclCache;
 
 typedef struct NsTclCacheValue {
-    size_t length;
-    char   text[];
+    uint64_t number; /* In a cache: a later value has a higher one. */
+    size_t   length;
+    char     text[];
 } NsTclCacheValue;
 
 /*
