@@ -28,8 +28,11 @@ static int  GetPart(Tcl_Interp *interp, Tcl_Obj *partObj, const char **filePtr,
 static void CloseParts(const NsPiece *pieces, int nPieces);
 static int  NoWriter(Tcl_Interp *interp, const char *driver);
 static int  NoConnection(Tcl_Interp *interp);
-static int  ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+static int  ParseDriver(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
+                        bool (*isValueProc)(Tcl_Obj *obj),
                         const char **driverPtr, Tcl_Obj **valuePtr);
+static bool IsSize(Tcl_Obj *obj);
+static bool IsBool(Tcl_Obj *obj);
 
 /*
  * In the order in which the error message names them.
@@ -55,21 +58,48 @@ NS_TCL_FAMILY_OF_ONE(Writer, &ensemble)
 
 /*
  * The words of size and streaming: `driver ?value?`, or as later releases have
- * it, `-driver driver ?value?`.  TCL_OK: *valuePtr is NULL without a value.
+ * it, `?-driver driver? ?value?`.  Without a driver it is that of the current
+ * connection; a single word is a driver if it is no value.  TCL_OK: *valuePtr
+ * is NULL without a value.
  */
 static int
-ParseDriver(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-            const char **driverPtr, Tcl_Obj **valuePtr)
+ParseDriver(NsInterp *interpPtr, int objc, Tcl_Obj *const *objv,
+            bool (*isValueProc)(Tcl_Obj *obj), const char **driverPtr,
+            Tcl_Obj **valuePtr)
 {
-    int i = objc > 3 && STREQ(Tcl_GetString(objv[2]), "-driver") ? 3 : 2;
+    Tcl_Interp *interp = interpPtr->interp;
+    bool        isNamed = objc > 3 && STREQ(Tcl_GetString(objv[2]), "-driver");
+    int         i = isNamed ? 3 : 2;
 
-    if (objc != i + 1 && objc != i + 2) {
-        Tcl_WrongNumArgs(interp, 2, objv, "driver ?value?");
+    if (objc > i + 2) {
+        Tcl_WrongNumArgs(interp, 2, objv, "?-driver driver? ?value?");
         return TCL_ERROR;
     }
-    *driverPtr = Tcl_GetString(objv[i]);
-    *valuePtr = objc == i + 2 ? objv[i + 1] : NULL;
+    if (isNamed || objc == i + 2 || (objc == i + 1 && !isValueProc(objv[i]))) {
+        *driverPtr = Tcl_GetString(objv[i++]);
+    } else if (interpPtr->connPtr == NULL) {
+        return NoConnection(interp);
+    } else {
+        *driverPtr = Ns_ConnDriverName(&interpPtr->connPtr->pub);
+    }
+    *valuePtr = i < objc ? objv[i] : NULL;
     return TCL_OK;
+}
+
+static bool
+IsSize(Tcl_Obj *obj)
+{
+    Tcl_WideInt size;
+
+    return NsUnitsSize(Tcl_GetString(obj), &size);
+}
+
+static bool
+IsBool(Tcl_Obj *obj)
+{
+    int flag;
+
+    return Tcl_GetBooleanFromObj(NULL, obj, &flag) == TCL_OK;
 }
 
 /*
@@ -320,7 +350,7 @@ StatsCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_writer size driver ?value?
+ * ns_writer size ?-driver driver? ?value?
  */
 static int
 SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -331,7 +361,8 @@ SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_WideInt size = 0;
     int64_t     newSize, value;
 
-    if (ParseDriver(interp, objc, objv, &driver, &valueObj) != TCL_OK) {
+    if (ParseDriver(clientData, objc, objv, IsSize, &driver, &valueObj)
+        != TCL_OK) {
         return TCL_ERROR;
     }
     if (valueObj != NULL
@@ -353,7 +384,7 @@ SizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 /*
- * ns_writer streaming driver ?bool?
+ * ns_writer streaming ?-driver driver? ?bool?
  */
 static int
 StreamingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -364,7 +395,8 @@ StreamingCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         flag = 0;
     bool        newFlag, value;
 
-    if (ParseDriver(interp, objc, objv, &driver, &valueObj) != TCL_OK
+    if (ParseDriver(clientData, objc, objv, IsBool, &driver, &valueObj)
+            != TCL_OK
         || (valueObj != NULL
             && Tcl_GetBooleanFromObj(interp, valueObj, &flag) != TCL_OK)) {
         return TCL_ERROR;
