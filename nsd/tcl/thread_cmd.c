@@ -123,6 +123,7 @@ BeginCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
         return TCL_ERROR;
     }
+    Ns_LogDeprecated(objv, 2, "ns_thread create", NULL);
     if (StartThread(interp, serverPtr->name, script, name, &thread) != TCL_OK) {
         return TCL_ERROR;
     }
@@ -143,6 +144,7 @@ BeginDetachedCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (ParseScript(interp, objc, objv, &name, &script) != TCL_OK) {
         return TCL_ERROR;
     }
+    Ns_LogDeprecated(objv, 2, "ns_thread create -detached", NULL);
     return StartThread(interp, serverPtr->name, script, name, NULL);
 }
 
