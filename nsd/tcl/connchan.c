@@ -55,6 +55,7 @@ struct NsChan {
     int64_t nReceived;
     int     sendError; /* errno, or 0. */
     int     receiveError;
+    bool    isAtEnd; /* The peer sends nothing more. */
     bool    hasMore; /* TLS may hold bytes that the socket does not tell. */
     Ns_Time receiveTimeout;
     Ns_Time timeout; /* Of the callback. */
@@ -90,6 +91,7 @@ static int           RunScript(const NsChan *chanPtr, const char *script,
 static const char   *NameOf(int why);
 static int           AcceptAll(NsChan *chanPtr, const char *script);
 static Ns_ReturnCode Arm(NsChan *chanPtr);
+static bool          HasPeerLeftLocked(NsChan *chanPtr);
 static void          Cancel(NsChan *chanPtr);
 static const char   *TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr,
                                Ns_DString *messagePtr, Tcl_Obj *dictObj);
@@ -368,6 +370,7 @@ Receive(NsChan *chanPtr, Ns_DString *dsPtr)
 
     Ns_MutexLock(&chanPtr->lock);
     chanPtr->hasMore = hasMore;
+    chanPtr->isAtEnd = chanPtr->isAtEnd || n == 0;
     Ns_MutexUnlock(&chanPtr->lock);
     errno = error;
     return n;
@@ -554,7 +557,7 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
     NsChan *chanPtr = arg;
     char   *script = NULL;
     int     result = 0;
-    bool    wasClosed;
+    bool    wasClosed, isOver;
 
     NsAssert(sock == chanPtr->sock);
     Ns_MutexLock(&chanPtr->lock);
@@ -581,16 +584,35 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
         ns_free(chanPtr->script);
         chanPtr->script = NULL;
     }
+    isOver = result == 0 || why == NS_SOCK_EXIT
+        || (result != 2 && HasPeerLeftLocked(chanPtr));
     Ns_MutexUnlock(&chanPtr->lock);
 
     if (wasClosed) {
         Cancel(chanPtr);
-    } else if (result == 0 || why == NS_SOCK_EXIT) {
+    } else if (isOver) {
         NsChanClose(chanPtr);
     } else if (result != 2) {
         (void) Arm(chanPtr);
     }
     return false;
+}
+
+/*
+ * Whether there is nothing to wait for any more.  The socket of a peer that has
+ * left is ready all the time: a script that goes on would be called without
+ * end.  After its last data, a peer may still read what the script writes.
+ */
+static bool
+HasPeerLeftLocked(NsChan *chanPtr)
+{
+    NsAssertLocked(&chanPtr->lock);
+    if (chanPtr->isAtEnd) {
+        chanPtr->when &= ~NS_SOCK_READ;
+    }
+    return chanPtr->receiveError != 0
+        || (chanPtr->sendError != 0 && chanPtr->sendError != ENOBUFS)
+        || (chanPtr->isAtEnd && (chanPtr->when & NS_SOCK_WRITE) == 0);
 }
 
 /*
