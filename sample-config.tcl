@@ -294,7 +294,7 @@ ns_section ns/server/default
    # Links to this server have the host that the client asked for; else, the driver's
    # location.
   #ns_param redirectwithhost        true
-   # Error pages end with the server's name, version and location.
+   # Error pages end with the server's name and location.
   #ns_param noticedetail            true
    # Neither the field Server nor error pages name the server.
   #ns_param stealthmode             false

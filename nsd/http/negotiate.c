@@ -45,6 +45,33 @@ NsAcceptsCoding(const char *acceptEncoding, const char *coding)
     return acceptEncoding != NULL && FindQuality(acceptEncoding, coding) > 0;
 }
 
+bool
+NsPrefersJson(const char *accept)
+{
+    int json, html;
+
+    if (accept == NULL) {
+        return false;
+    }
+    json = MAX(FindQuality(accept, "application/json"),
+               FindQuality(accept, "application/problem+json"));
+    html = FindQuality(accept, "text/html");
+    if (html != ABSENT) {
+        return json > html;
+    }
+    html = FindQuality(accept, "text/*");
+    if (html == ABSENT) {
+        html = FindQuality(accept, "*/*");
+    }
+    return json > 0 && json >= html;
+}
+
+bool
+NsListHas(const char *list, const char *name)
+{
+    return FindQuality(list, name) != ABSENT;
+}
+
 /*
  * The quality of a name in a list, or ABSENT.
  */

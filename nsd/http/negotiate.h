@@ -20,4 +20,15 @@ bool NsAcceptsGzip(const char *acceptEncoding);
  */
 bool NsAcceptsCoding(const char *acceptEncoding, const char *coding);
 
+/*
+ * Whether a client would rather have JSON than HTML, by its Accept field, NULL
+ * if absent: it names JSON, and HTML not or with a lower quality.
+ */
+bool NsPrefersJson(const char *accept);
+
+/*
+ * Whether a list has an element of that name, in any case.
+ */
+bool NsListHas(const char *list, const char *name);
+
 #endif

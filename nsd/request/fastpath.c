@@ -432,7 +432,7 @@ ReturnVariant(Ns_Conn *conn, const char *type, const char *path,
 
     NsVariantFind(NsConnOf(conn), path, statusPtr, &variant);
     if (variant.exists) {
-        NsReplyAddVary(NsConnOf(conn));
+        NsReplyAddVary(NsConnOf(conn), "Accept-Encoding");
     }
     result = variant.coding == NULL
         ? ReturnOneFile(conn, 200, type, variant.exists ? "" : NULL, path,

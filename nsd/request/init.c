@@ -84,7 +84,7 @@ static const NsParameter rows[] = {
             "Links to this server have the host that the client asked for; "
             "else, the driver's location."),
     NS_BOOL(NsRequestServer, noticeDetail, "noticedetail", "true",
-            "Error pages end with the server's name, version and location."),
+            "Error pages end with the server's name and location."),
     NS_BOOL(NsRequestServer, isStealthy, "stealthmode", "false",
             "Neither the field Server nor error pages name the server."),
     NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,

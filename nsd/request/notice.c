@@ -10,10 +10,15 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "http/html.h"
+#include "http/json.h"
+#include "http/negotiate.h"
+#include "http/parse.h"
 #include "request/conn_int.h"
 #include "request/auth.h"
 #include "request/errorpage.h"
 #include "request/reply.h"
+#include "request/replytext.h"
 #include "request/vhost.h"
 
 /*
@@ -57,8 +62,13 @@ static const Page pages[] = {
 
 static const Page *FindPage(int status);
 static void        DemandPassword(Ns_Conn *conn);
-static int         ReturnLink(Ns_Conn *conn, int status, const char *url,
-                              const char *text);
+static void AppendProblem(Ns_DString *dsPtr, int status, const char *title,
+                          const char *notice);
+static void AppendJsonText(Ns_DString *dsPtr, const char *html);
+static void AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status,
+                         const char *title, const char *notice);
+static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
+                       const char *text);
 
 int
 NsReturnStatusPage(NsConn *connPtr, int status)
@@ -118,39 +128,92 @@ int
 Ns_ConnReturnNotice(Ns_Conn *conn, int status, const char *title,
                     const char *notice)
 {
-    NsConn          *connPtr = NsConnOf(conn);
-    NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
-    Ns_DString       ds;
-    int              result;
+    NsConn    *connPtr = NsConnOf(conn);
+    Ns_DString ds;
+    int        result;
 
     Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds,
-                        "<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n"
-                        "<HTML>\n<HEAD>\n<TITLE>",
-                        title,
-                        "</TITLE>\n</HEAD>\n"
-                        "<BODY>\n<H2>",
-                        title, "</H2>\n", NULL);
-    if (notice != NULL) {
-        Ns_DStringVarAppend(&ds, notice, "\n", NULL);
+    if (status >= 400 && (conn->flags & NS_CONN_SENTHDRS) == 0) {
+        NsReplyAddVary(connPtr, "Accept");
     }
-    if (requestPtr->noticeDetail) {
-        Ns_DStringVarAppend(&ds, "<P ALIGN=RIGHT><SMALL><I>",
-                            Ns_InfoServerName(), "/", Ns_InfoServerVersion(),
-                            " on ", NULL);
-        (void) Ns_ConnLocationAppend(conn, &ds);
-        Ns_DStringAppend(&ds, "</I></SMALL></P>\n");
+    if (status >= 400
+        && NsPrefersJson(NsHttpFind(&connPtr->messagePtr->head, "Accept"))) {
+        AppendProblem(&ds, status, title, notice);
+        result = Ns_ConnReturnCharData(conn, status, Ns_DStringValue(&ds),
+                                       Ns_DStringLength(&ds),
+                                       "application/problem+json");
+    } else {
+        AppendNotice(&ds, connPtr, status, title, notice);
+        result = Ns_ConnReturnHtml(conn, status, Ns_DStringValue(&ds),
+                                   Ns_DStringLength(&ds));
     }
-    if (status >= 400) {
-        while (Ns_DStringLength(&ds) < requestPtr->errorMinSize) {
-            Ns_DStringAppend(&ds, "                    ");
-        }
-    }
-    Ns_DStringAppend(&ds, "</BODY>\n</HTML>\n");
-    result = Ns_ConnReturnHtml(conn, status, Ns_DStringValue(&ds),
-                               Ns_DStringLength(&ds));
     Ns_DStringFree(&ds);
     return result;
+}
+
+/*
+ * A problem document (RFC 9457).
+ */
+static void
+AppendProblem(Ns_DString *dsPtr, int status, const char *title,
+              const char *notice)
+{
+    Ns_DStringAppend(dsPtr, "{\"type\":\"about:blank\",\"title\":");
+    AppendJsonText(dsPtr, title);
+    Ns_DStringPrintf(dsPtr, ",\"status\":%d", status);
+    if (notice != NULL) {
+        Ns_DStringAppend(dsPtr, ",\"detail\":");
+        AppendJsonText(dsPtr, notice);
+    }
+    Ns_DStringAppend(dsPtr, "}\n");
+}
+
+/*
+ * HTML as a string of JSON, without its tags.
+ */
+static void
+AppendJsonText(Ns_DString *dsPtr, const char *html)
+{
+    Ns_DString text;
+
+    Ns_DStringInit(&text);
+    NsHtmlStrip(&text, html, strlen(html));
+    NsJsonQuote(dsPtr, Ns_DStringValue(&text),
+                (size_t) Ns_DStringLength(&text));
+    Ns_DStringFree(&text);
+}
+
+/*
+ * The browser takes its colours for light or dark, as the user likes.
+ */
+static void
+AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status, const char *title,
+             const char *notice)
+{
+    NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
+
+    Ns_DStringVarAppend(
+        dsPtr,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+        title, "</title>\n</head>\n<body>\n<h1>", title, "</h1>\n", NULL);
+    if (notice != NULL) {
+        Ns_DStringVarAppend(dsPtr, "<div>", notice, "</div>\n", NULL);
+    }
+    if (requestPtr->noticeDetail) {
+        Ns_DStringVarAppend(dsPtr, "<footer><small>", Ns_InfoServerName(),
+                            " on ", NULL);
+        (void) Ns_ConnLocationAppend(&connPtr->pub, dsPtr);
+        Ns_DStringAppend(dsPtr, "</small></footer>\n");
+    }
+    if (status >= 400) {
+        while (Ns_DStringLength(dsPtr) < requestPtr->errorMinSize) {
+            Ns_DStringAppend(dsPtr, "                    ");
+        }
+    }
+    Ns_DStringAppend(dsPtr, "</body>\n</html>\n");
 }
 
 int
@@ -174,7 +237,7 @@ Ns_ConnReturnBadRequest(Ns_Conn *conn, const char *reason)
         return result;
     }
     Ns_DStringInit(&ds);
-    Ns_DStringVarAppend(&ds, pagePtr->text, "<P>\n", reason, NULL);
+    Ns_DStringVarAppend(&ds, pagePtr->text, "\n<p>", reason, "</p>", NULL);
     result = Ns_ConnReturnNotice(conn, 400, pagePtr->title,
                                  Ns_DStringValue(&ds));
     Ns_DStringFree(&ds);
@@ -278,9 +341,9 @@ ReturnLink(Ns_Conn *conn, int status, const char *url, const char *text)
     }
     Ns_DStringAppend(&target, url);
     Ns_ConnSetHeaders(conn, "Location", Ns_DStringValue(&target));
-    Ns_DStringAppend(&notice, "<A HREF=\"");
+    Ns_DStringAppend(&notice, "<a href=\"");
     Ns_QuoteHtml(&notice, Ns_DStringValue(&target));
-    Ns_DStringVarAppend(&notice, "\">", text, "</A>", NULL);
+    Ns_DStringVarAppend(&notice, "\">", text, "</a>", NULL);
     result = Ns_ConnReturnNotice(conn, status, "Redirection",
                                  Ns_DStringValue(&notice));
     Ns_DStringFree(&target);

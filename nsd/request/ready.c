@@ -57,10 +57,14 @@ static void
 Reject(NsConn *connPtr, bool isFull)
 {
     static const char page[] =
-        "<HTML><HEAD><TITLE>Service Unavailable</TITLE></HEAD>\n"
-        "<BODY><H2>Service Unavailable</H2>\n"
-        "The server is temporarily unable to service your request. "
-        "Please try again later.\n</BODY></HTML>\n";
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<title>Service Unavailable</title>\n</head>\n"
+        "<body>\n<h1>Service Unavailable</h1>\n"
+        "<p>The server is temporarily unable to service your request. "
+        "Please try again later.</p>\n</body>\n</html>\n";
     Ns_Conn   *conn = &connPtr->pub;
     NsMessage *messagePtr = connPtr->messagePtr;
     NsStamp    now = NsClockNow();

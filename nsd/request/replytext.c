@@ -12,6 +12,7 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "http/charset.h"
+#include "http/negotiate.h"
 #include "request/conn_int.h"
 
 static Ns_Tls gzipTls; /* A stream for reuse by the thread. */
@@ -126,7 +127,7 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
         && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
         return false;
     }
-    NsReplyAddVary(connPtr);
+    NsReplyAddVary(connPtr, "Accept-Encoding");
     if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
         != NS_CONN_ZIPACCEPTED) {
         return false;
@@ -140,18 +141,17 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
 }
 
 void
-NsReplyAddVary(NsConn *connPtr)
+NsReplyAddVary(NsConn *connPtr, const char *field)
 {
     Ns_Set     *headers = connPtr->pub.outputheaders;
     const char *value = Ns_SetIGet(headers, "Vary");
     Ns_DString  ds;
 
     if (value == NULL || *value == '\0') {
-        Ns_ConnSetHeaders(&connPtr->pub, "Vary", "Accept-Encoding");
-    } else if (strcasestr(value, "Accept-Encoding") == NULL
-               && !STREQ(value, "*")) {
+        Ns_ConnSetHeaders(&connPtr->pub, "Vary", field);
+    } else if (!NsListHas(value, field) && !NsListHas(value, "*")) {
         Ns_DStringInit(&ds);
-        Ns_DStringVarAppend(&ds, value, ", Accept-Encoding", NULL);
+        Ns_DStringVarAppend(&ds, value, ", ", field, NULL);
         Ns_SetIUpdate(headers, "Vary", Ns_DStringValue(&ds));
         Ns_DStringFree(&ds);
     }

@@ -55,6 +55,6 @@ void NsReplyTextDrop(NsConn *connPtr);
  * The reply depends on Accept-Encoding, besides what a script says that it
  * depends on.
  */
-void NsReplyAddVary(NsConn *connPtr);
+void NsReplyAddVary(NsConn *connPtr, const char *field);
 
 #endif

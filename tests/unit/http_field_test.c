@@ -377,6 +377,10 @@ GzipIsAcceptedByQuality(void **state)
     assert_false(NsAcceptsCoding("gzip, br;q=0", "br"));
     assert_false(NsAcceptsCoding("*", "br"));
     assert_false(NsAcceptsCoding(NULL, "br"));
+
+    assert_true(NsListHas("Cookie, accept", "Accept"));
+    assert_false(NsListHas("Accept-Encoding", "Accept"));
+    assert_false(NsListHas("", "Accept"));
 }
 
 /*
