@@ -27,6 +27,8 @@ static Tcl_ObjCmdProc Create, CreateSema, Destroy, Acquire, TryAcquire, GiveUp,
 
 static NsLockObj *UseObject(const NsInterp *itPtr, int objc,
                             Tcl_Obj *const *objv);
+static NsLockObj *UseNamed(const NsInterp *itPtr, NsLockKind kind,
+                           const char *name);
 static int        ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
 static int GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
                     int *countPtr);
@@ -113,13 +115,29 @@ NsLockCmdInit(void)
 }
 
 /*
- * The object named by the third word; a new one without that word.
+ * The object named by the third word; a new one without that word.  NULL: the
+ * interpreter has the reason.
  */
 static NsLockObj *
 UseObject(const NsInterp *itPtr, int objc, Tcl_Obj *const *objv)
 {
-    return NsLockObjUse(itPtr->serverPtr, KIND(itPtr->rowPtr->flags),
-                        objc > 2 ? Tcl_GetString(objv[2]) : NULL);
+    return UseNamed(itPtr, KIND(itPtr->rowPtr->flags),
+                    objc > 2 ? Tcl_GetString(objv[2]) : NULL);
+}
+
+/*
+ * Under a name that was made up for a mutex, a semaphore would be a new one,
+ * and the wait for it without end.
+ */
+static NsLockObj *
+UseNamed(const NsInterp *itPtr, NsLockKind kind, const char *name)
+{
+    if (name != NULL && NsLockObjIsForeign(kind, name)) {
+        (void) NsTclFail(itPtr->interp, "%s is an object of another kind",
+                         name);
+        return NULL;
+    }
+    return NsLockObjUse(itPtr->serverPtr, kind, name);
 }
 
 /*
@@ -140,7 +158,9 @@ static int
 Create(ClientData clientData, Tcl_Interp *interp, int objc,
        Tcl_Obj *const *objv)
 {
-    return ReturnName(interp, UseObject(clientData, objc, objv));
+    NsLockObj *objPtr = UseObject(clientData, objc, objv);
+
+    return objPtr == NULL ? TCL_ERROR : ReturnName(interp, objPtr);
 }
 
 /*
@@ -167,6 +187,9 @@ Acquire(ClientData clientData, Tcl_Interp *interp, int objc,
     bool       isWrite = (NsTclRow(clientData)->flags & IS_WRITE) != 0;
     NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     if (Lock(interp, objPtr, isWrite) != TCL_OK) {
         NsLockObjRelease(objPtr);
         return TCL_ERROR;
@@ -193,6 +216,9 @@ TryAcquire(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     Tcl_SetObjResult(interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
     NsLockObjRelease(objPtr);
     return TCL_OK;
@@ -205,6 +231,9 @@ GiveUp(ClientData clientData, Tcl_Interp *interp, int objc,
     NsLockObj *objPtr = UseObject(clientData, objc, objv);
     int        result;
 
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     if (NsLockObjGiveUp(objPtr) == NS_OK) {
         return ReturnName(interp, objPtr);
     }
@@ -235,6 +264,9 @@ Eval(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
         return TCL_ERROR;
     }
     objPtr = UseObject(clientData, objc, objv);
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     result = Lock(interp, objPtr, isWrite);
     if (result == TCL_OK) {
         result = Tcl_EvalObjEx(interp, objv[3], 0);
@@ -276,6 +308,9 @@ Release(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     objPtr = UseObject(clientData, objc, objv);
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     NsLockObjPost(objPtr, count);
     return ReturnName(interp, objPtr);
 }
@@ -299,6 +334,9 @@ TakeOne(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     NsLockObjTakeOne(objPtr);
     return ReturnName(interp, objPtr);
 }
@@ -313,6 +351,9 @@ Signal(ClientData clientData, Tcl_Interp *interp, int objc,
     bool       isBroadcast = (NsTclRow(clientData)->flags & IS_ALL) != 0;
     NsLockObj *objPtr = UseObject(clientData, objc, objv);
 
+    if (objPtr == NULL) {
+        return TCL_ERROR;
+    }
     NsLockObjSignal(objPtr, isBroadcast);
     return ReturnName(interp, objPtr);
 }
@@ -342,9 +383,15 @@ Wait(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
             }
         }
     }
+    mutexPtr = UseNamed(clientData, NS_LOCK_MUTEX, Tcl_GetString(objv[3]));
+    if (mutexPtr == NULL) {
+        return TCL_ERROR;
+    }
     condPtr = UseObject(clientData, objc, objv);
-    mutexPtr = NsLockObjUse(((NsInterp *) clientData)->serverPtr, NS_LOCK_MUTEX,
-                            Tcl_GetString(objv[3]));
+    if (condPtr == NULL) {
+        NsLockObjRelease(mutexPtr);
+        return TCL_ERROR;
+    }
     status = NsLockObjWait(condPtr, mutexPtr, deadlinePtr);
     NsLockObjRelease(mutexPtr);
     NsLockObjRelease(condPtr);

@@ -68,6 +68,19 @@ CreateTable(NsServer *serverPtr)
     return tablePtr;
 }
 
+bool
+NsLockObjIsForeign(NsLockKind kind, const char *name)
+{
+    for (int i = 0; i < NS_LOCK_KINDS; i++) {
+        size_t length = strlen(prefixes[i]);
+
+        if (strncmp(name, prefixes[i], length) == 0 && name[length] == ':') {
+            return i != (int) kind;
+        }
+    }
+    return false;
+}
+
 NsLockObj *
 NsLockObjUse(NsServer *serverPtr, NsLockKind kind, const char *name)
 {

@@ -27,6 +27,11 @@ typedef enum {
 typedef struct NsLockObj NsLockObj;
 
 /*
+ * Is this a name that was made up for an object of another kind?
+ */
+bool NsLockObjIsForeign(NsLockKind kind, const char *name);
+
+/*
  * Find or make the object and use it, until NsLockObjRelease.  Name NULL: a new
  * one is made up.
  */
