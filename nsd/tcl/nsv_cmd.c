@@ -520,6 +520,7 @@ LockArray(ClientData clientData, Tcl_Interp *interp, Tcl_Obj *nameObj,
 
     if (arrayPtr == NULL) {
         Ns_TclPrintfResult(interp, "no such array: %s", name);
+        Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "NSV", "ARRAY", name, NULL);
     }
     return arrayPtr;
 }
@@ -527,7 +528,11 @@ LockArray(ClientData clientData, Tcl_Interp *interp, Tcl_Obj *nameObj,
 static int
 NoSuchKey(Tcl_Interp *interp, Tcl_Obj *keyObj)
 {
-    return NsTclFail(interp, "no such key: %s", Tcl_GetString(keyObj));
+    const char *key = Tcl_GetString(keyObj);
+
+    (void) NsTclFail(interp, "no such key: %s", key);
+    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "NSV", "KEY", key, NULL);
+    return TCL_ERROR;
 }
 
 /*

@@ -216,8 +216,13 @@ ReadVariable(Tcl_Interp *interp, NsServer *serverPtr, int objc,
 static int
 Missing(Tcl_Interp *interp, bool hasArray, Tcl_Obj *const *objv)
 {
-    return NsTclFail(interp, hasArray ? "no such key: %s" : "no such array: %s",
-                     Tcl_GetString(objv[hasArray ? 3 : 2]));
+    const char *name = Tcl_GetString(objv[hasArray ? 3 : 2]);
+
+    (void) NsTclFail(interp, hasArray ? "no such key: %s" : "no such array: %s",
+                     name);
+    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "NSV", hasArray ? "KEY" : "ARRAY",
+                     name, NULL);
+    return TCL_ERROR;
 }
 
 /*
@@ -404,8 +409,11 @@ Find(Tcl_Interp *interp, Tcl_Obj *dictObj, int nKeys, Tcl_Obj *const *keys,
 static int
 NotKnown(Tcl_Interp *interp, Tcl_Obj *keyObj)
 {
-    return NsTclFail(interp, "key \"%s\" not known in dictionary",
-                     Tcl_GetString(keyObj));
+    const char *key = Tcl_GetString(keyObj);
+
+    (void) NsTclFail(interp, "key \"%s\" not known in dictionary", key);
+    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "DICT", key, NULL);
+    return TCL_ERROR;
 }
 
 /*
