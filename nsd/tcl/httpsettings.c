@@ -98,7 +98,7 @@ Create(NsServer *serverPtr)
     ReadExceptions(settingsPtr, Ns_DStringValue(&ds));
     settingsPtr->logPtr = NsHttpLogCreate(serverPtr, Ns_DStringValue(&ds));
     if (!settingsPtr->isValidated) {
-        Ns_Log(Warning,
+        Ns_Log(Security,
                "httpclient[%s]: certificates of https servers are not "
                "validated: validatecertificates is false",
                serverPtr->name);
