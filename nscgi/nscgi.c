@@ -18,22 +18,28 @@ static void      ReadSettings(Cgi *cgiPtr, const char *section);
 static Ns_Set   *NamedSection(const char *section, const char *key,
                               const char *prefix);
 static void      AddMap(Cgi *cgiPtr, const char *text);
+static Map      *CreateMap(Cgi *cgiPtr, const char *method, const char *url,
+                           const char *path);
+static bool      IsUsable(const char *path);
+static bool      IsMethod(const char *method);
 static void      FreeMap(void *arg);
 static Ns_OpProc AnswerRequest;
-static int       Answer(Script *scriptPtr);
-static bool      FindScript(Script *scriptPtr);
-static bool      FindInDirectory(Script *scriptPtr, int nSegments);
-static bool      IsBelow(const char *file, const char *directory);
-static void      FindInterpreter(Script *scriptPtr);
-static int       ReturnStatic(Script *scriptPtr);
-static bool      Start(Script *scriptPtr);
-static void      CloseAll(const int *fds, int n);
-static void      Watch(Script *scriptPtr, int pid, int outFd, int errFd);
-static int       OpenBody(Ns_Conn *conn);
-static bool      WriteAll(int fd, const char *bytes, size_t length);
-static char    **Arguments(const Script *scriptPtr, Ns_DString *dsPtr);
-static void      AppendQuery(const char *query, Ns_DString *dsPtr);
-static int       OpenPidFd(pid_t pid);
+static Ns_TclTraceProc AddCommands;
+static Tcl_ObjCmdProc  RegisterCmd;
+static int             Answer(Script *scriptPtr);
+static bool            FindScript(Script *scriptPtr);
+static bool            FindInDirectory(Script *scriptPtr, int nSegments);
+static bool            IsBelow(const char *file, const char *directory);
+static void            FindInterpreter(Script *scriptPtr);
+static int             ReturnStatic(Script *scriptPtr);
+static bool            Start(Script *scriptPtr);
+static void            CloseAll(const int *fds, int n);
+static void            Watch(Script *scriptPtr, int pid, int outFd, int errFd);
+static int             OpenBody(Ns_Conn *conn);
+static bool            WriteAll(int fd, const char *bytes, size_t length);
+static char          **Arguments(const Script *scriptPtr, Ns_DString *dsPtr);
+static void            AppendQuery(const char *query, Ns_DString *dsPtr);
+static int             OpenPidFd(pid_t pid);
 
 /*
  * For nsd -T.
@@ -76,7 +82,8 @@ Ns_ModuleInit(const char *server, const char *module)
         }
     }
     (void) Ns_RegisterAtShutdown(CgiReaperStop, cgiPtr);
-    return NS_OK;
+    return Ns_TclRegisterTrace(server, AddCommands, cgiPtr,
+                               NS_TCL_TRACE_CREATE);
 }
 
 static void
@@ -128,41 +135,56 @@ static void
 AddMap(Cgi *cgiPtr, const char *text)
 {
     const char **words;
-    const char  *segment, *last;
-    Map         *mapPtr;
+    const char  *path;
     int          n;
 
     if (Tcl_SplitList(NULL, text, &n, &words) != TCL_OK) {
         n = 0;
         words = NULL;
     }
+    path = n == 3 ? words[2] : NULL;
     if (n < 2 || n > 3) {
         Ns_Log(Error, "nscgi: invalid mapping: %s", text);
-    } else if (n == 3
-               && (!Ns_PathIsAbsolute(words[2])
-                   || access(words[2], R_OK) != 0)) {
-        Ns_Log(Error, "nscgi: invalid directory: %s", words[2]);
+    } else if (!IsUsable(path)) {
+        Ns_Log(Error, "nscgi: invalid directory: %s", path);
     } else {
-        mapPtr = ns_calloc(1u, sizeof(*mapPtr));
-        mapPtr->cgiPtr = cgiPtr;
-        mapPtr->url = ns_strdup(words[1]);
-        mapPtr->path = n == 3 ? ns_strdup(words[2]) : NULL;
-        last = "";
-        for (segment = mapPtr->url; *(segment += strspn(segment, "/")) != '\0';
-             segment += strcspn(segment, "/")) {
-            mapPtr->nSegments++;
-            last = segment;
-        }
-        mapPtr->hasWildcard = last[strcspn(last, "*?/")] != '\0'
-            && last[strcspn(last, "*?/")] != '/';
-        Ns_Log(Notice, "nscgi: %s %s%s%s", words[0], words[1],
-               n == 3 ? " -> " : "", n == 3 ? words[2] : "");
         Ns_RegisterRequest(cgiPtr->server, words[0], words[1], AnswerRequest,
-                           FreeMap, mapPtr, 0);
+                           FreeMap, CreateMap(cgiPtr, words[0], words[1], path),
+                           0);
     }
     if (words != NULL) {
         Tcl_Free((char *) words);
     }
+}
+
+/*
+ * NULL is the page of the URL.
+ */
+static bool
+IsUsable(const char *path)
+{
+    return path == NULL || (Ns_PathIsAbsolute(path) && access(path, R_OK) == 0);
+}
+
+static Map *
+CreateMap(Cgi *cgiPtr, const char *method, const char *url, const char *path)
+{
+    const char *segment, *last = "";
+    Map        *mapPtr = ns_calloc(1u, sizeof(*mapPtr));
+
+    mapPtr->cgiPtr = cgiPtr;
+    mapPtr->url = ns_strdup(url);
+    mapPtr->path = path != NULL ? ns_strdup(path) : NULL;
+    for (segment = mapPtr->url; *(segment += strspn(segment, "/")) != '\0';
+         segment += strcspn(segment, "/")) {
+        mapPtr->nSegments++;
+        last = segment;
+    }
+    mapPtr->hasWildcard = last[strcspn(last, "*?/")] != '\0'
+        && last[strcspn(last, "*?/")] != '/';
+    Ns_Log(Notice, "nscgi: %s %s%s%s", method, url, path != NULL ? " -> " : "",
+           path != NULL ? path : "");
+    return mapPtr;
 }
 
 static void
@@ -173,6 +195,81 @@ FreeMap(void *arg)
     ns_free(mapPtr->url);
     ns_free(mapPtr->path);
     ns_free(mapPtr);
+}
+
+static int
+AddCommands(Tcl_Interp *interp, void *arg)
+{
+    (void) Tcl_CreateObjCommand(interp, "ns_register_cgi", RegisterCmd, arg,
+                                NULL);
+    return TCL_OK;
+}
+
+/*
+ * ns_register_cgi ?-constraints constraints? ?-noinherit? ?-path path? ?--?
+ *     method url
+ */
+static int
+RegisterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    Cgi                    *cgiPtr = clientData;
+    Ns_UrlSpaceContextSpec *specPtr = NULL;
+    char                   *constraints = (char *) "", *path = NULL;
+    char                   *method, *url;
+    int                     flags = 0;
+    Ns_ObjvSpec             options[] = {
+                    {"-constraints", Ns_ObjvString, &constraints, NULL},
+                    {"-noinherit", Ns_ObjvBool, &flags, INT2PTR(NS_OP_NOINHERIT)},
+                    {"-path", Ns_ObjvString, &path, NULL},
+                    {"--", Ns_ObjvBreak, NULL, NULL},
+                    {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"method", Ns_ObjvString, &method, NULL},
+                          {"url", Ns_ObjvString, &url, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK) {
+        return TCL_ERROR;
+    }
+    if (!IsMethod(method)) {
+        Ns_TclPrintfResult(interp, "bad method \"%s\"", method);
+        return TCL_ERROR;
+    }
+    if (*url != '/') {
+        Ns_TclPrintfResult(interp, "invalid url \"%s\": must begin with /",
+                           url);
+        return TCL_ERROR;
+    }
+    if (!IsUsable(path)) {
+        Ns_TclPrintfResult(interp, "invalid directory: %s", path);
+        return TCL_ERROR;
+    }
+    if (Ns_UrlSpaceContextSpecParse(interp, constraints, &specPtr) != NS_OK) {
+        return TCL_ERROR;
+    }
+    return Ns_RegisterRequest2(interp, cgiPtr->server, method, url,
+                               AnswerRequest, FreeMap,
+                               CreateMap(cgiPtr, method, url, path),
+                               (unsigned) flags, specPtr)
+            == NS_OK
+        ? TCL_OK
+        : TCL_ERROR;
+}
+
+/*
+ * A token of RFC 9110.
+ */
+static bool
+IsMethod(const char *method)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    const char       *p = method;
+
+    while (isalnum((unsigned char) *p)
+           || (*p != '\0' && strchr(marks, *p) != NULL)) {
+        p++;
+    }
+    return p > method && *p == '\0';
 }
 
 static int
