@@ -16,6 +16,7 @@
 #include "http/jsonset.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/jsontriples.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 
@@ -44,8 +45,6 @@ typedef struct Builder {
     int          nFrames;
     int          maxFrames;
 } Builder;
-
-typedef enum { AUTO, STRING, NUMBER, BOOLEAN, NULLVALUE, OBJECT, ARRAY } Type;
 
 /*
  * Writes a value, with its elements on lines of their own if isPretty.
@@ -76,25 +75,11 @@ static void EndElement(Builder *builderPtr);
 static Tcl_Obj *NameObj(const Frame *framePtr);
 static Tcl_Obj *ResultOf(NsInterp *itPtr, Builder *builderPtr);
 static void     FreeBuilder(Builder *builderPtr);
-static int      Write(Writer *writerPtr, Tcl_Obj *obj, Type type);
-static int      WriteAuto(Writer *writerPtr, Tcl_Obj *obj);
+static int      Write(Writer *writerPtr, Tcl_Obj *obj, NsTripleType type);
 static int      WriteNumber(Writer *writerPtr, Tcl_Obj *obj);
 static int      WriteBoolean(Writer *writerPtr, Tcl_Obj *obj);
 static int      WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject);
 static void     NewLine(Writer *writerPtr);
-static bool     TakeWrapped(Tcl_Obj *obj, Tcl_Obj **valuePtrPtr, Type *typePtr);
-static int      FindType(Tcl_Interp *interp, Tcl_Obj *obj, Type *typePtr);
-
-/*
- * In the order of Type.
- */
-static const char *const typeNames[] = {
-    "auto", "string", "number", "boolean", "null", "object", "array", NULL};
-
-/*
- * The null of JSON: an empty string for everybody else.
- */
-static const Tcl_ObjType nullType = {"ns:jsonnull", NULL, NULL, NULL, NULL};
 
 #define IS_DECODING 1
 
@@ -105,6 +90,7 @@ static const NsTclCommand subcmds[] = {
     {"keyinfo", KeyInfoCmd, 1, 1, "key", 0},
     {"null", NullCmd, 0, 0, NULL, 0},
     {"parse", ParseCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"triples", NsTriplesCmd, 1, NS_TCL_ANY, "subcommand ?arg ...?", 0},
     {"value", ValueCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     NS_TCL_END};
@@ -467,13 +453,13 @@ ValueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
     static Ns_ObjvTable types[] = {
-        {"auto", AUTO},      {"string", STRING},
-        {"number", NUMBER},  {"boolean", BOOLEAN},
-        {"null", NULLVALUE}, {"object", OBJECT},
-        {"array", ARRAY},    {NULL, 0}};
+        {"auto", NS_TRIPLE_AUTO},     {"string", NS_TRIPLE_STRING},
+        {"number", NS_TRIPLE_NUMBER}, {"boolean", NS_TRIPLE_BOOLEAN},
+        {"null", NS_TRIPLE_NULL},     {"object", NS_TRIPLE_OBJECT},
+        {"array", NS_TRIPLE_ARRAY},   {NULL, 0}};
     Writer      writer = {.interp = interp};
     Tcl_Obj    *obj;
-    int         type = AUTO, isPretty = 0;
+    int         type = NS_TRIPLE_AUTO, isPretty = 0;
     Ns_ObjvSpec opts[] = {{"-type", Ns_ObjvIndex, &type, types},
                           {"-pretty", Ns_ObjvBool, &isPretty, INT2PTR(true)},
                           {"--", Ns_ObjvBreak, NULL, NULL},
@@ -486,7 +472,7 @@ ValueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     writer.isPretty = isPretty != 0;
     Ns_DStringInit(&writer.ds);
-    if (Write(&writer, obj, (Type) type) != TCL_OK) {
+    if (Write(&writer, obj, (NsTripleType) type) != TCL_OK) {
         Ns_DStringFree(&writer.ds);
         return TCL_ERROR;
     }
@@ -494,72 +480,31 @@ ValueCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Write(Writer *writerPtr, Tcl_Obj *obj, Type type)
+Write(Writer *writerPtr, Tcl_Obj *obj, NsTripleType type)
 {
     const char *text;
     int         length;
 
+    if (type == NS_TRIPLE_AUTO) {
+        type = NsTripleTypeOf(obj, &obj);
+    }
     switch (type) {
-    case AUTO:
-        return WriteAuto(writerPtr, obj);
-    case NUMBER:
+    case NS_TRIPLE_NUMBER:
         return WriteNumber(writerPtr, obj);
-    case BOOLEAN:
+    case NS_TRIPLE_BOOLEAN:
         return WriteBoolean(writerPtr, obj);
-    case NULLVALUE:
+    case NS_TRIPLE_NULL:
         Ns_DStringAppend(&writerPtr->ds, "null");
         return TCL_OK;
-    case OBJECT:
-    case ARRAY:
-        return WriteContainer(writerPtr, obj, type == OBJECT);
-    case STRING:
+    case NS_TRIPLE_OBJECT:
+    case NS_TRIPLE_ARRAY:
+        return WriteContainer(writerPtr, obj, type == NS_TRIPLE_OBJECT);
+    default:
         break;
     }
     text = Tcl_GetStringFromObj(obj, &length);
     NsJsonQuote(&writerPtr->ds, text, (size_t) length);
     return TCL_OK;
-}
-
-static int
-WriteAuto(Writer *writerPtr, Tcl_Obj *obj)
-{
-    Tcl_Obj    *valueObj;
-    Type        type;
-    const char *text;
-    int         length;
-
-    if (obj->typePtr == &nullType) {
-        return Write(writerPtr, obj, NULLVALUE);
-    }
-    text = Tcl_GetStringFromObj(obj, &length);
-    if (STREQ(text, "true") || STREQ(text, "false")) {
-        return Write(writerPtr, obj, BOOLEAN);
-    }
-    if (NsJsonIsNumber(text, (size_t) length)) {
-        return Write(writerPtr, obj, NUMBER);
-    }
-    return TakeWrapped(obj, &valueObj, &type)
-        ? Write(writerPtr, valueObj, type)
-        : Write(writerPtr, obj, STRING);
-}
-
-/*
- * Whether it is what parse makes as triples of a whole object or array.
- */
-static bool
-TakeWrapped(Tcl_Obj *obj, Tcl_Obj **valuePtrPtr, Type *typePtr)
-{
-    Tcl_Obj **objs;
-    int       n;
-
-    if (Tcl_ListObjGetElements(NULL, obj, &n, &objs) != TCL_OK || n != 3
-        || *Tcl_GetString(objs[0]) != '\0'
-        || FindType(NULL, objs[1], typePtr) != TCL_OK
-        || (*typePtr != OBJECT && *typePtr != ARRAY)) {
-        return false;
-    }
-    *valuePtrPtr = objs[2];
-    return true;
 }
 
 /*
@@ -604,9 +549,9 @@ WriteBoolean(Writer *writerPtr, Tcl_Obj *obj)
 static int
 WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject)
 {
-    Tcl_Obj **objs;
-    int       n;
-    Type      type;
+    Tcl_Obj    **objs;
+    int          n;
+    NsTripleType type;
 
     if (Tcl_ListObjGetElements(writerPtr->interp, obj, &n, &objs) != TCL_OK) {
         return TCL_ERROR;
@@ -626,10 +571,10 @@ WriteContainer(Writer *writerPtr, Tcl_Obj *obj, bool isObject)
         }
         NewLine(writerPtr);
         if (isObject) {
-            (void) Write(writerPtr, objs[i], STRING);
+            (void) Write(writerPtr, objs[i], NS_TRIPLE_STRING);
             Ns_DStringAppend(&writerPtr->ds, writerPtr->isPretty ? ": " : ":");
         }
-        if (FindType(writerPtr->interp, objs[i + 1], &type) != TCL_OK
+        if (NsTripleTypeFind(writerPtr->interp, objs[i + 1], &type) != TCL_OK
             || Write(writerPtr, objs[i + 2], type) != TCL_OK) {
             return TCL_ERROR;
         }
@@ -653,19 +598,6 @@ NewLine(Writer *writerPtr)
     }
 }
 
-static int
-FindType(Tcl_Interp *interp, Tcl_Obj *obj, Type *typePtr)
-{
-    int i;
-
-    if (Tcl_GetIndexFromObj(interp, obj, typeNames, "type", TCL_EXACT, &i)
-        != TCL_OK) {
-        return TCL_ERROR;
-    }
-    *typePtr = (Type) i;
-    return TCL_OK;
-}
-
 /* ---- Null, and keys of sets. ---- */
 
 /*
@@ -675,10 +607,7 @@ static int
 NullCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    Tcl_Obj *obj = Tcl_NewObj();
-
-    obj->typePtr = &nullType;
-    return NsTclReturn(interp, obj);
+    return NsTclReturn(interp, NsTripleNewNull());
 }
 
 /*
@@ -688,8 +617,7 @@ static int
 IsNullCmd(ClientData clientData, Tcl_Interp *interp, int objc,
           Tcl_Obj *const *objv)
 {
-    return NsTclReturn(interp,
-                       Tcl_NewBooleanObj(objv[2]->typePtr == &nullType));
+    return NsTclReturn(interp, Tcl_NewBooleanObj(NsTripleIsNull(objv[2])));
 }
 
 /*
