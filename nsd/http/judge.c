@@ -6,20 +6,26 @@
 
 #include "http/judge.h"
 
+#include "http/location.h"
+
 int
 NsHttpJudge(const NsHttpHead *headPtr)
 {
+    const char *host = NsHttpKnown(headPtr, NS_FIELD_HOST);
+
     if (headPtr->isFieldTooLong) {
         return 431;
     }
     if (headPtr->isLineTooLong) {
         return 414;
     }
-    /* HTTP/1.1 requires one Host field, no version allows two (RFC 9112 3.2).
+    /*
+     * HTTP/1.1 requires one Host field, no version allows two, or one that is
+     * no host (RFC 9112 3.2).
      */
     if (headPtr->isHostRepeated
-        || (headPtr->version >= NS_HTTP_1_1
-            && headPtr->known[NS_FIELD_HOST] < 0)) {
+        || (host == NULL ? headPtr->version >= NS_HTTP_1_1
+                         : !NsAuthorityIsValid(host))) {
         return 400;
     }
     return 0;

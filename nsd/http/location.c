@@ -21,6 +21,7 @@ typedef struct {
     Part scheme, authority, path, query, fragment;
 } Reference;
 
+static bool   IsInName(char c);
 static int    ParseHostPort(char *text, char **hostPtr, char **portPtr);
 static void   SplitReference(const char *url, Reference *refPtr);
 static void   LeaveOutUser(Part *authorityPtr);
@@ -36,28 +37,25 @@ static void   RemoveLastSegment(Ns_DString *dsPtr, int rootLength);
 bool
 NsAuthorityIsValid(const char *text)
 {
-    const char *end;
-    bool        isName = *text != '[';
+    const char *end = text;
 
-    if (isName) {
-        end = text
-            + strspn(text,
-                     "0123456789-_.abcdefghijklmnopqrstuvwxyz"
-                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (end == text || *text == '.' || *text == '-') {
-            return false;
-        }
-        for (const char *p = text; p + 1 < end; p++) {
-            if (p[0] == '.' && p[1] == '.') {
-                return false;
-            }
-        }
-    } else {
-        end = text + 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
+    if (*text == '[') {
+        end += 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
         if (end == text + 1 || *end != ']') {
             return false;
         }
         end++;
+    } else {
+        char before = '.';
+
+        for (; IsInName(*end); before = *end++) {
+            if (*end == '.' && before == '.') {
+                return false;
+            }
+        }
+        if (end == text || *text == '-') {
+            return false;
+        }
     }
     if (*end == ':') {
         size_t n = strspn(end + 1, "0123456789");
@@ -65,6 +63,12 @@ NsAuthorityIsValid(const char *text)
         return n > 0 && n <= 5 && end[1 + n] == '\0' && atoi(end + 1) <= 65535;
     }
     return *end == '\0';
+}
+
+static bool
+IsInName(char c)
+{
+    return NsIsAlpha(c) || NsIsDigit(c) || c == '-' || c == '_' || c == '.';
 }
 
 int
