@@ -191,6 +191,24 @@ NS_EXTERN Ns_Set *Ns_SetCreateFromDict_50(Tcl_Interp *interp, const char *name,
                                           Tcl_Obj *listObj, unsigned int flags);
 
 /*
+ * What becomes of JSON: dicts, lists and strings; a list of name, type and
+ * value for each element; the id of a set, which belongs to the interpreter.
+ */
+typedef enum {
+    NS_JSON_AS_VALUE,
+    NS_JSON_AS_TRIPLES,
+    NS_JSON_AS_SET
+} Ns_JsonOutput;
+
+/*
+ * Set the result to what a text (length bytes of UTF-8) holds, as `ns_json
+ * parse` does.  TCL_ERROR, with the place in the message and the error code
+ * NS_INVALID_JSON: it is not JSON.  Only an interpreter of a server has sets.
+ */
+NS_EXTERN int Ns_JsonParse(Tcl_Interp *interp, const char *text, size_t length,
+                           Ns_JsonOutput output);
+
+/*
  * Give a set an id in the interpreter, appended as an element to the result.
  * With NS_TCL_SET_DYNAMIC the interpreter owns the set.
  */

@@ -9,7 +9,6 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/conncontent.h"
-#include "tcl/json_cmd.h"
 #include "tcl/result.h"
 #include "tcl/set.h"
 
@@ -278,8 +277,8 @@ GetJsonCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (source.length > 0u) {
-        result = NsTclReturnJson(interp, source.data, source.length,
-                                 (NsJsonOutput) output);
+        result = Ns_JsonParse(interp, source.data, source.length,
+                              (Ns_JsonOutput) output);
     }
     NsFormSourceClose(&source);
     return result;

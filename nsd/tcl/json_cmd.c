@@ -5,8 +5,6 @@
  *      set; and back.
  */
 
-#include "tcl/json_cmd.h"
-
 #include "nsset.h"
 #include "nsstring.h"
 #include "nstcl.h"
@@ -35,15 +33,15 @@ typedef struct Frame {
 } Frame;
 
 typedef struct Builder {
-    NsJsonOutput output;
-    NsJsonReader reader;
-    Tcl_Obj     *nullObj;   /* The value of null; the caller's. */
-    Tcl_Obj     *resultObj; /* The whole; ours. */
-    const char  *resultType;
-    Ns_Set      *setPtr;
-    Frame       *frames;
-    int          nFrames;
-    int          maxFrames;
+    Ns_JsonOutput output;
+    NsJsonReader  reader;
+    Tcl_Obj      *nullObj;   /* The value of null; the caller's. */
+    Tcl_Obj      *resultObj; /* The whole; ours. */
+    const char   *resultType;
+    Ns_Set       *setPtr;
+    Frame        *frames;
+    int           nFrames;
+    int           maxFrames;
 } Builder;
 
 /*
@@ -63,7 +61,7 @@ static const char *BytesOf(Tcl_Obj *textObj, Tcl_DString *bytesPtr,
                            int *lengthPtr);
 static int  TakeLimit(Tcl_Interp *interp, Tcl_Obj *obj, const char *option,
                       size_t max, size_t *limitPtr);
-static void InitBuilder(Builder *builderPtr, NsJsonOutput output,
+static void InitBuilder(Builder *builderPtr, Ns_JsonOutput output,
                         Tcl_Obj *nullObj);
 static int  ParseText(Tcl_Interp *interp, Builder *builderPtr, bool isContainer,
                       bool isScan);
@@ -153,7 +151,7 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     Tcl_DStringInit(&bytes);
     text = BytesOf(textObj, &bytes, &length);
-    InitBuilder(&builder, (NsJsonOutput) output, nullObj);
+    InitBuilder(&builder, (Ns_JsonOutput) output, nullObj);
     NsJsonInit(&builder.reader, text, (size_t) length, &limits);
     result = ParseText(interp, &builder, isContainer != 0, isScan != 0);
     FreeBuilder(&builder);
@@ -162,13 +160,16 @@ ParseCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 int
-NsTclReturnJson(Tcl_Interp *interp, const char *text, size_t length,
-                NsJsonOutput output)
+Ns_JsonParse(Tcl_Interp *interp, const char *text, size_t length,
+             Ns_JsonOutput output)
 {
     const NsJsonLimits limits = {.maxDepth = MAX_DEPTH};
     Builder            builder = {0};
     int                result;
 
+    if (output == NS_JSON_AS_SET && NsInterpOf(interp) == NULL) {
+        return NsTclFail(interp, "ns_set not supported");
+    }
     InitBuilder(&builder, output, NULL);
     NsJsonInit(&builder.reader, text, length, &limits);
     result = ParseText(interp, &builder, false, false);
@@ -180,7 +181,7 @@ NsTclReturnJson(Tcl_Interp *interp, const char *text, size_t length,
 }
 
 static void
-InitBuilder(Builder *builderPtr, NsJsonOutput output, Tcl_Obj *nullObj)
+InitBuilder(Builder *builderPtr, Ns_JsonOutput output, Tcl_Obj *nullObj)
 {
     builderPtr->output = output;
     builderPtr->nullObj = nullObj == NULL ? Tcl_NewObj() : nullObj;

@@ -7,6 +7,7 @@
  *      2  options
  *      3  arguments
  *      4  times
+ *      5  sets and JSON
  */
 
 #include "unit.h"
@@ -484,6 +485,58 @@ SetsOfLists(void **state)
     }
 }
 
+static void
+Json(void **state)
+{
+    static const struct {
+        const char   *text;
+        size_t        length;
+        Ns_JsonOutput output;
+        int           result;
+        const char   *expected;
+    } cases[] = {
+        {"{\"a\":[1,true,null]}", 19, NS_JSON_AS_VALUE, TCL_OK,
+         "a {1 true {}}"},
+        {"{\"a\":[1,true,null]}", 19, NS_JSON_AS_TRIPLES, TCL_OK,
+         "{} object {a array {0 number 1 1 boolean true 2 null {}}}"},
+        /* What is behind the length does not count. */
+        {"12 x", 2, NS_JSON_AS_VALUE, TCL_OK, "12"},
+        {"12 x", 4, NS_JSON_AS_VALUE, TCL_ERROR,
+         "ns_json parse: trailing data at byte 3"},
+        {"", 0, NS_JSON_AS_TRIPLES, TCL_ERROR,
+         "ns_json: parse error at byte 0: unexpected end of input"},
+        {"\"\0\"", 3, NS_JSON_AS_VALUE, TCL_ERROR,
+         "ns_json: parse error at byte 1: unescaped control character in "
+         "string"},
+        {"\"\xc3(\"", 4, NS_JSON_AS_SET, TCL_ERROR,
+         "ns_json: parse error at byte 1: invalid UTF-8 in string"}};
+    Tcl_Interp *plain = Tcl_CreateInterp();
+    Ns_Set     *setPtr;
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        assert_int_equal(Ns_JsonParse(interp, cases[i].text, cases[i].length,
+                                      cases[i].output),
+                         cases[i].result);
+        assert_string_equal(Tcl_GetStringResult(interp), cases[i].expected);
+        if (cases[i].result == TCL_ERROR) {
+            Tcl_Obj *optionsObj = Tcl_GetReturnOptions(interp, TCL_ERROR);
+
+            Tcl_IncrRefCount(optionsObj);
+            assert_non_null(strstr(Tcl_GetString(optionsObj),
+                                   "-errorcode NS_INVALID_JSON"));
+            Tcl_DecrRefCount(optionsObj);
+        }
+    }
+    assert_int_equal(Ns_JsonParse(interp, "{\"a\":\"x\"}", 9, NS_JSON_AS_SET),
+                     TCL_OK);
+    setPtr = Ns_TclGetSet(interp, Tcl_GetStringResult(interp));
+    assert_string_equal(Ns_SetGet(setPtr, "a"), "x");
+    assert_string_equal(Ns_SetGet(setPtr, "a.type"), "string");
+    assert_int_equal(Ns_JsonParse(plain, "{}", 2, NS_JSON_AS_SET), TCL_ERROR);
+    assert_int_equal(Ns_JsonParse(plain, "{}", 2, NS_JSON_AS_VALUE), TCL_OK);
+    Tcl_DeleteInterp(plain);
+}
+
 int
 main(void)
 {
@@ -509,7 +562,8 @@ main(void)
         cmocka_unit_test(NoSuchServer),
         cmocka_unit_test(TablesPrinted),
         cmocka_unit_test(Subcommands),
-        cmocka_unit_test(SetsOfLists)};
+        cmocka_unit_test(SetsOfLists),
+        cmocka_unit_test(Json)};
 
     Nsd_LibInit();
     interp = Ns_TclCreateInterp();
