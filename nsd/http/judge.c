@@ -8,6 +8,8 @@
 
 #include "http/location.h"
 
+static bool AsksUnknown(const NsHttpHead *headPtr);
+
 int
 NsHttpJudge(const NsHttpHead *headPtr)
 {
@@ -28,7 +30,19 @@ NsHttpJudge(const NsHttpHead *headPtr)
                          : !NsAuthorityIsValid(host))) {
         return 400;
     }
-    return 0;
+    return AsksUnknown(headPtr) ? 417 : 0;
+}
+
+/*
+ * Whether the client expects what the server cannot do (RFC 9110 10.1.1).
+ */
+static bool
+AsksUnknown(const NsHttpHead *headPtr)
+{
+    const char *expect = NsHttpKnown(headPtr, NS_FIELD_EXPECT);
+
+    return expect != NULL && *expect != '\0' && headPtr->version >= NS_HTTP_1_1
+        && !NsHttpAsksContinue(headPtr);
 }
 
 bool

@@ -11,7 +11,7 @@
 
 /*
  * The status that a head is to be answered with, whatever it asks for: 431,
- * 414 or 400; 0 if nothing is wrong with it.
+ * 414, 400 or 417; 0 if nothing is wrong with it.
  */
 int NsHttpJudge(const NsHttpHead *headPtr);
 

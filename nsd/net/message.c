@@ -79,6 +79,7 @@ NsMessageCheck(const NsMessage *messagePtr)
     case 0:
     case 400:
     case 414:
+    case 417:
     case 431:
         break;
     default:

@@ -44,9 +44,9 @@ typedef struct NsMessage {
     const char *contentFile; /* Named file of maxupload, or NULL. */
 
     int refusal;         /* 0, or what the server has to answer:
-                          * 400 (no Host field, or several), 413,
-                          * 414, 431, or 503 (no room for the
-                          * body). */
+                          * 400 (no Host field, several, or one
+                          * that is none), 413, 414, 417, 431,
+                          * or 503 (no room for the body). */
     bool isRaw;          /* From a driver that does not let the
                           * core parse: head is empty, content
                           * holds what was received, possibly

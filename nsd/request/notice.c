@@ -47,6 +47,8 @@ static const Page pages[] = {
     {413, "Payload Too Large",
      "The request entity (e.g. file to be uploaded) is too large.", false},
     {414, "URI Too Long", "The request URI is too long.", false},
+    {417, "Expectation Failed",
+     "The server cannot do what the request expects.", false},
     {431, "Request Header Fields Too Large",
      "A request header line was too long.", false},
     {500, "Server Error",

@@ -149,7 +149,8 @@ CheckJudgement(const NsHttpHead *headPtr)
     for (int i = 0; i < headPtr->nFields; i++) {
         nHosts += strcasecmp(headPtr->fields[i].name, "Host") == 0;
     }
-    FuzzAssert(status == 0 || status == 400 || status == 414 || status == 431);
+    FuzzAssert(status == 0 || status == 400 || status == 414 || status == 417
+               || status == 431);
     FuzzAssert(status != 0 || nHosts == 1
                || (nHosts == 0 && headPtr->version < NS_HTTP_1_1));
     FuzzAssert(status != 0 || headPtr->lineLength <= limits.maxLineBytes);
