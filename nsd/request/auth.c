@@ -4,7 +4,8 @@
  *      Whether a request is allowed, and whether a user is known.
  *
  *      A chain only grows, and an entry is linked in when it is complete; so it
- *      is walked without a lock, and what runs may register more.
+ *      is walked without a lock, and what runs may register more, for the
+ *      walks that begin later.
  */
 
 #include "request/auth.h"
@@ -40,6 +41,7 @@ static void AddLocked(NsRequestServer *requestPtr, Chain *chainPtr,
 static bool HasHookLocked(NsRequestServer *requestPtr);
 static int  Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
                  const char **authorityPtr);
+static const NsAuthority *LastFrom(const NsAuthority *entryPtr);
 static void AppendEntry(Ns_DString *dsPtr, const char *kind, void *proc,
                         void *arg);
 static void AppendChain(Ns_DString *dsPtr, const char *kind,
@@ -224,7 +226,9 @@ AskRequestHook(void *arg, const char *method, const char *url, const char *user,
 }
 
 /*
- * The last one that ran decides; result is what is true without any.
+ * The last one that ran decides, of those that are there now: one that
+ * registers itself each time would run for ever.  result is what is true
+ * without any.
  */
 static int
 Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
@@ -232,6 +236,7 @@ Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
 {
     const NsAuthority *entryPtr = atomic_load_explicit(chainPtr,
                                                        memory_order_acquire);
+    const NsAuthority *lastPtr = LastFrom(entryPtr);
     int                code = TCL_OK;
 
     while (entryPtr != NULL && (code == TCL_OK || code == TCL_CONTINUE)) {
@@ -249,8 +254,9 @@ Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
             *authorityPtr = entryPtr->name;
         }
         NsAssert(code >= TCL_OK && code <= TCL_CONTINUE);
-        entryPtr = atomic_load_explicit(&entryPtr->nextPtr,
-                                        memory_order_acquire);
+        entryPtr = entryPtr == lastPtr
+            ? NULL
+            : atomic_load_explicit(&entryPtr->nextPtr, memory_order_acquire);
     }
     if (code == TCL_RETURN) {
         return NS_FILTER_RETURN;
@@ -260,6 +266,19 @@ Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
                 && result != NS_FORBIDDEN)
         ? NS_ERROR
         : result;
+}
+
+static const NsAuthority *
+LastFrom(const NsAuthority *entryPtr)
+{
+    const NsAuthority *lastPtr = NULL;
+
+    while (entryPtr != NULL) {
+        lastPtr = entryPtr;
+        entryPtr = atomic_load_explicit(&entryPtr->nextPtr,
+                                        memory_order_acquire);
+    }
+    return lastPtr;
 }
 
 void
