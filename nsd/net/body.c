@@ -40,6 +40,10 @@ NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsReader  *readerPtr = messagePtr->readerPtr;
     size_t     headBytes = messagePtr->head.headBytes;
 
+    if (messagePtr->refusal != 0
+        && (messagePtr->head.isChunked || messagePtr->head.contentLength > 0)) {
+        return Refuse(sockPtr, messagePtr->refusal);
+    }
     if (messagePtr->head.isChunked) {
         return BeginChunks(sockPtr);
     }
@@ -248,14 +252,15 @@ Complete(NsSock *sockPtr)
 }
 
 /*
- * The body cannot be taken.  The rest of it is discarded after the reply.
+ * The body cannot be taken, or nobody wants it.  The rest of it is discarded
+ * after the reply.
  */
 static NsReadStep
 Refuse(NsSock *sockPtr, int status)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
 
-    NsAssert(status == 413 || status == 503);
+    NsAssert(status >= 400);
     NsMessageDropFile(messagePtr);
     messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
     messagePtr->contentLength = 0u;
@@ -398,7 +403,8 @@ SendContinue(NsSock *sockPtr)
     static const char line[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const NsHttpHead *headPtr = &sockPtr->messagePtr->head;
 
-    if (NsHttpAsksContinue(headPtr) && sockPtr->messagePtr->refusal == 0) {
+    NsAssert(sockPtr->messagePtr->refusal == 0);
+    if (NsHttpAsksContinue(headPtr)) {
         Ns_FileVec vec;
 
         Ns_SetFileVec(&vec, 0, -1, line, 0, sizeof(line) - 1u);
