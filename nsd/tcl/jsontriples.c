@@ -32,13 +32,13 @@ static int  Find(Tcl_Interp *interp, const Element *elementPtr,
                  Tcl_Obj *const *path, int nPath, Element *foundPtr);
 static int  Replace(Tcl_Interp *interp, Element *elementPtr,
                     Tcl_Obj *const *path, int nPath, const Element *newPtr);
-static int  GetTriples(Tcl_Interp *interp, const Element *elementPtr,
-                       int *nPtr, Tcl_Obj ***objsPtr);
+static int  GetTriples(Tcl_Interp *interp, const Element *elementPtr, int *nPtr,
+                       Tcl_Obj ***objsPtr);
 static int  IndexOf(const Element *elementPtr, int n, Tcl_Obj *const *objs,
                     Tcl_Obj *nameObj);
-static int  Add(Tcl_Interp *interp, Element *elementPtr, int n,
-                Tcl_Obj *nameObj, const Element *newPtr);
-static int  NoElement(Tcl_Interp *interp, Tcl_Obj *nameObj);
+static int Add(Tcl_Interp *interp, Element *elementPtr, int n, Tcl_Obj *nameObj,
+               const Element *newPtr);
+static int NoElement(Tcl_Interp *interp, Tcl_Obj *nameObj);
 
 /*
  * In the order of NsTripleType.
@@ -124,9 +124,9 @@ int
 NsTriplesCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    static const char *const names[] = {"getvalue", "gettype", "setvalue",
-                                        NULL};
-    int                      i;
+    static const char *const names[] = {
+        "getvalue", "gettype", "setvalue", NULL};
+    int i;
 
     if (Tcl_GetIndexFromObj(interp, objv[2], names, "subcommand", TCL_EXACT, &i)
         != TCL_OK) {
@@ -243,7 +243,7 @@ ParsePath(Tcl_Interp *interp, Tcl_Obj *pathObj, Tcl_Obj *pointerObj,
         if (*next != '/' && *next != '\0') {
             return NsTclFail(interp,
                              "ns_json triples: pointer does not begin with a"
-                         " slash: \"%s\"",
+                             " slash: \"%s\"",
                              next);
         }
         listObj = Tcl_NewListObj(0, NULL);
