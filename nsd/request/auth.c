@@ -239,9 +239,12 @@ Walk(const Chain *chainPtr, const NsAuthQuery *queryPtr, int result,
     const NsAuthority *lastPtr = LastFrom(entryPtr);
     int                code = TCL_OK;
 
+    NsAssert((entryPtr == NULL) == (lastPtr == NULL));
     while (entryPtr != NULL && (code == TCL_OK || code == TCL_CONTINUE)) {
         int answer;
 
+        NsAssert((entryPtr->userProc == NULL)
+                 != (entryPtr->requestProc == NULL));
         code = TCL_OK;
         answer = entryPtr->userProc != NULL
             ? entryPtr->userProc(entryPtr->arg, queryPtr->user,
