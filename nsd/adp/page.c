@@ -293,8 +293,7 @@ RefSettledLocked(NsAdpServer *serverPtr, const char *key,
 
     if (pagePtr == NULL || pagePtr->text != NULL
         || !NsFileStateIs(&pagePtr->state, statPtr)
-        || (pagePtr->watchPtr != NULL
-            && !NsFileWatchIsSame(pagePtr->watchPtr))) {
+        || NsFileWatchIsOver(pagePtr->watchPtr)) {
         return NULL;
     }
     pagePtr->nRefs++;

@@ -87,4 +87,13 @@ void         NsFileWatchFree(NsFileWatch *watchPtr);
  */
 bool NsFileWatchIsSame(const NsFileWatch *watchPtr);
 
+/*
+ * Whether there is a watch that has reported, so that it says nothing more.
+ */
+static inline bool
+NsFileWatchIsOver(const NsFileWatch *watchPtr)
+{
+    return watchPtr != NULL && !NsFileWatchIsSame(watchPtr);
+}
+
 #endif

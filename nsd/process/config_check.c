@@ -29,7 +29,7 @@ static void MentionSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 static void ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                           const char *nearest);
 static void ReportParameter(NsConfigCheck      *checkPtr,
-                            const NsConfigItem *itemPtr, const char *nearest);
+                            const NsConfigItem *itemPtr, const char *remark);
 static void CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static void CheckStreams(NsConfigCheck *checkPtr);
 static bool Canonical(const char *section, Ns_DString *dsPtr);
@@ -196,7 +196,6 @@ static void
 VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     const NsParameter *parameterPtr;
-    const char        *nearest;
     char               problem[256];
 
     parameterPtr = NsParameterFind(checkPtr->sectionPtr, itemPtr->key);
@@ -213,25 +212,26 @@ VisitParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     if (checkPtr->file == NULL) {
         return;
     }
-    nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
-    if (nearest != NULL) {
-        ReportParameter(checkPtr, itemPtr, nearest);
-    } else {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "unknown parameter \"%s\" in "
-                       "section \"%s\"",
-                       itemPtr->key, itemPtr->section);
-    }
+    ReportParameter(checkPtr, itemPtr, "");
 }
 
 static void
 ReportParameter(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
-                const char *nearest)
+                const char *remark)
 {
-    NsConfigReport(checkPtr, itemPtr->place,
-                   "unknown parameter \"%s\" in "
-                   "section \"%s\"; the nearest known one is \"%s\"",
-                   itemPtr->key, itemPtr->section, nearest);
+    const char *nearest = NsParameterNearest(checkPtr->sectionPtr,
+                                             itemPtr->key);
+
+    if (nearest != NULL) {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown parameter \"%s\" in "
+                       "section \"%s\"; the nearest known one is \"%s\"",
+                       itemPtr->key, itemPtr->section, nearest);
+    } else {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "unknown parameter \"%s\" in section \"%s\"%s",
+                       itemPtr->key, itemPtr->section, remark);
+    }
 }
 
 static void
@@ -260,15 +260,7 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
         }
     } else if (checkPtr->sectionPtr != NULL && !itemPtr->isRead
                && NsParameterFind(checkPtr->sectionPtr, itemPtr->key) == NULL) {
-        nearest = NsParameterNearest(checkPtr->sectionPtr, itemPtr->key);
-        if (nearest != NULL) {
-            ReportParameter(checkPtr, itemPtr, nearest);
-        } else {
-            NsConfigReport(checkPtr, itemPtr->place,
-                           "unknown parameter \"%s\" in "
-                           "section \"%s\": nothing has read it",
-                           itemPtr->key, itemPtr->section);
-        }
+        ReportParameter(checkPtr, itemPtr, ": nothing has read it");
     }
 }
 

@@ -357,8 +357,8 @@ FreeTable(void *arg)
 /*
  * Whether the file is still what the slot says: no system call for a file in
  * memory, or kept open, that the kernel watches, or one for all requests that
- * one wait reported.
- * Another file is opened now, so that what is checked is what is sent.
+ * one wait reported.  Another file is opened now, so that what is checked is
+ * what is sent.
  */
 static bool
 CheckFile(Direct *directPtr)

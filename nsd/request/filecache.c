@@ -60,7 +60,6 @@ static const NsParameter rows[] = {
 static atomic_int           nOpen; /* Files kept open. */
 static atomic_uint_fast64_t nHits; /* Counted without the lock, relaxed. */
 
-static bool    HasReported(const NsFile *filePtr);
 static NsFile *FindLocked(const char *path, uint32_t hash);
 static void    CheckLocked(void);
 static void    InsertLocked(NsFile *filePtr);
@@ -119,7 +118,7 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
     filePtr = FindLocked(path, hash);
     if (filePtr != NULL
         && (!NsFileStateIs(&filePtr->state, statusPtr)
-            || HasReported(filePtr))) {
+            || NsFileWatchIsOver(filePtr->watchPtr))) {
         RemoveLocked(filePtr);
         cache.counts.nFlushed++;
         droppedPtr = filePtr;
@@ -136,15 +135,6 @@ NsFileCacheFind(const char *path, const struct stat *statusPtr)
         NsFileCountHit(filePtr);
     }
     return filePtr;
-}
-
-/*
- * Its watch is over, so that it would have to be looked at from now on.
- */
-static bool
-HasReported(const NsFile *filePtr)
-{
-    return filePtr->watchPtr != NULL && !NsFileWatchIsSame(filePtr->watchPtr);
 }
 
 /*
