@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The whole build, without recursion.
 #
 #   make run     build and start the server on port 8080 of this machine (PORT=9000 for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # sample-config.tcl --
 #
 #       A configuration that shows every parameter.  It serves pages/ on port 8080 to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Programs that the scripts in bench/ run; they make them when they need them.
 
 BENCH_HEADERS = bench/measure.h bench/producers.h bench/lines.h bench/engine.h

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * condvar.c --
  *
  *      How long it takes to wake a sleeping thread by a condition variable.

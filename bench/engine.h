@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * engine.h --
  *
  *      The log engine as the benchmarks use it: one stream, and one file that

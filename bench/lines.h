@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lines.h --
  *
  *      Numbered lines, and the proof that a file holds each of them once, whole

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * load.c --
  *
  *      A client of one server on this machine.

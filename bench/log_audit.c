@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_audit.c --
  *
  *      Threads that do a fixed piece of work and write an audit record, by

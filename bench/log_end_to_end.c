@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_end_to_end.c --
  *
  *      Lines through the log engine into a file, until the last one is synced.

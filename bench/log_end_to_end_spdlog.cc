@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MPL-2.0 */
 // log_end_to_end_spdlog.cc --
 //
 //      Lines through spdlog's asynchronous logger into a file, until the last one is

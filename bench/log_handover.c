@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_handover.c --
  *
  *      What handing one record to the log costs the caller: the log engine, and

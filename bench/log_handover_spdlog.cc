@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MPL-2.0 */
 // log_handover_spdlog.cc --
 //
 //      What handing one line to spdlog's asynchronous logger costs the caller.

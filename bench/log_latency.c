@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_latency.c --
  *
  *      How long after an event its line can be read in the file.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_recovery.c --
  *
  *      How long a start takes to write what a killed process left behind.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * measure.h --
  *
  *      Clock, histogram, pacing: for benchmarks in C and in C++.

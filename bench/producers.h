@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * producers.h --
  *
  *      Threads that hand records to a log, each call timed by itself.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * receive.c --
  *
  *      A syslog server that counts: datagrams on a UNIX socket.

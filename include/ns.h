@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ns.h --
  *
  *      All that a module may use.  Each topic has a header of its own.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsaccess.h --
  *
  *      What an access log can know of a finished request.

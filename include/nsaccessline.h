@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsaccessline.h --
  *
  *      An access record, and the line it becomes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nscache.h --
  *
  *      Size- and time-limited stores of key and value.

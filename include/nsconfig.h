@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsconfig.h --
  *
  *      What older modules include if HAVE_CONFIG_H is set: facts of the

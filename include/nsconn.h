@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsconn.h --
  *
  *      A request as its handler sees it: data, body, output, local storage.

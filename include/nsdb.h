@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsdb.h --
  *
  *      Pools of database connections, for scripts and for C, and what a driver

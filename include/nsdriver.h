@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsdriver.h --
  *
  *      What a network driver module implements and calls.

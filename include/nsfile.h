@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsfile.h --
  *
  *      Paths, files, child processes, users.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nshttp.h --
  *
  *      HTTP as text: messages, and hosts in them.

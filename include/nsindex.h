@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsindex.h --
  *
  *      Sorted arrays of pointers, and lists as in Lisp.  Neither has a lock.

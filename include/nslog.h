@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslog.h --
  *
  *      The system log: severities, entries, filters, rolling.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslogsink.h --
  *
  *      Types of log sinks, for modules that write log records somewhere: into a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslogstream.h --
  *
  *      Log streams and sinks for modules.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsprocess.h --
  *
  *      The process: callbacks at its stages, scheduled procedures, facts about

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsrequest.h --
  *
  *      Handlers, filters, traces, authorization, and what belongs to URLs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsreturn.h --
  *
  *      Whole responses and response headers.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsset.h --
  *
  *      Ordered lists of keys and values.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nssockaddr.h --
  *
  *      Socket addresses of IPv4 and IPv6, and masks for them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nssocket.h --
  *
  *      Sockets, socket callbacks, socket tasks, event queues, name lookup.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsstring.h --
  *
  *      Growing strings, trimming, quoting, URL coding, character sets, digests.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nstcl.h --
  *
  *      Interpreters of a server, and the parsing of command arguments.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsthread.h --
  *
  *      Threads, locks, thread-local storage, memory, and time.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nstls.h --
  *
  *      TLS for sockets of a module's own: contexts and handshakes of OpenSSL.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nstypes.h --
  *
  *      The types, constants and macros that the other public headers share.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsversion.h --
  *
  *      The release whose interfaces this server has.  Modules test these.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * environ.c --
  *
  *      The environment of a script (RFC 3875, 4.1).

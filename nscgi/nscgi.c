@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nscgi.c --
  *
  *      CGI/1.1 (RFC 3875): requests that are answered by programs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nscgi.h --
  *
  *      CGI programs, inside the module: configuration, requests, the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reaper.c --
  *
  *      The end of scripts: a thread collects the processes that connection

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * relay.c --
  *
  *      Turns what a script writes into the reply.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * input.c --
  *
  *      Lines from a client that may or may not be telnet.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nscp.c --
  *
  *      The control port: a Tcl shell inside the running server, for telnet or

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nscp.h --
  *
  *      The control port, inside the module: port, logins, sessions, lines.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * session.c --
  *
  *      A session at a control port: login, then commands for the interpreter of

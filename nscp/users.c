@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * users.c --
  *
  *      The users of a control port and their passwords.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * main.c --
  *
  *      The program: Ns_Main with nothing added.

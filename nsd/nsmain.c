@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsmain.c --
  *
  *      Starts the rooms from left to right, and stops them from right to left.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * commands.h --
  *
  *      Commands of the module, by source file.  Each function adds them to a

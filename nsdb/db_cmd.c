@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * db_cmd.c --
  *
  *      ns_db.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsdb.c --
  *
  *      The module: pools of database connections for the scripts of a server.

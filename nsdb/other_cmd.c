@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * other_cmd.c --
  *
  *      ns_dberrorcode, ns_dberrormsg, ns_dbpooldescription

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * quote_cmd.c --
  *
  *      ns_dbquotevalue and ns_dbquotelist: values in the form that SQL needs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsdbpg.c --
  *
  *      Database driver for PostgreSQL.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslog.c --
  *
  *      The access log: one line per finished request, in common or combined

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connection.c --
  *
  *      A connection to a PostgreSQL server that never keeps its caller waiting

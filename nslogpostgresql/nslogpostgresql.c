@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslogpostgresql.c --
  *
  *      Log sinks that copy records into a table of a PostgreSQL database.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslogsqlite.c --
  *
  *      Log sinks that insert records into a table of an SQLite database.

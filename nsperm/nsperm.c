@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsperm.c --
  *
  *      Access control: users with passwords, groups, and permissions for

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * table.c --
  *
  *      Users, groups and permissions, and which of them apply to a request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * table.h --
  *
  *      Users, groups and permissions of a server.

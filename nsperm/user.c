@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * user.c --
  *
  *      Users: their passwords, and the hosts they may come from.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsproxy.c --
  *
  *      The module: ns_proxy, in the interpreters of one server or of all.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsproxy.h --
  *
  *      Scripts in worker processes.

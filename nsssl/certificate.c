@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * certificate.c --
  *
  *      What a certificate says.

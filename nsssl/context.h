@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * context.h --
  *
  *      Certificates and rules of the TLS driver.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsssl.c --
  *
  *      The driver for HTTPS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MPL-2.0 */
 // The figures of the start page, brought up to date every two seconds.
 "use strict";
 

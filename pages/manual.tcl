@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # manual.tcl --
 #
 #       A page of the manual: manual.tcl?page=NAME.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # nsstats.tcl --
 #
 #       What the process does: requests, pools, threads, locks, logs and more.  The

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # status.tcl --
 #
 #       The figures of the start page, as JSON, for clients on this machine alone.

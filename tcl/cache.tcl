@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # cache.tcl --
 #
 #       ns_cache, the form that caches had in AOLserver.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # charset.tcl --
 #
 #       Which charset the fields of a form are in, and which one a client likes.

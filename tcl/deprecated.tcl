@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # deprecated.tcl --
 #
 #       Names of earlier releases.  Each says what to use instead, and works.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # dirlist.tcl --
 #
 #       The listing of a directory without index file, where the server's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # eval.tcl --
 #
 #       ns_eval: definitions for all interpreters of the server.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # html.tcl --
 #
 #       Forms in HTML: making selections, presetting fields.

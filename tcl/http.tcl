@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # http.tcl --
 #
 #       The HTTP client commands of earlier releases, over plain sockets, and the

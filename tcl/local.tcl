@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # local.tcl --
 #
 #       Pages for clients on the server's own machine.

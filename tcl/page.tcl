@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # page.tcl --
 #
 #       Simple Tcl pages: a file below the page root is the body of a procedure, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # sendmail.tcl --
 #
 #       Mail through an SMTP server.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # util.tcl --
 #
 #       Small procs that scripts use.

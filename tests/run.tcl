@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # run.tcl --
 #
 #       Runs all suites and adds up their results.  The last line is

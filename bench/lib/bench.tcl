@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # bench.tcl --
 #
 #       What the programs in bench/ share: options, a server of their own, programs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # peers.tcl --
 #
 #       Starts nsd and the servers it is compared with, each with one worker and its

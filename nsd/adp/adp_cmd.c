@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * adp_cmd.c --
  *
  *      Output, inclusion, evaluation: ns_adp_append, ns_adp_puts, ns_puts,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * adp_int.h --
  *
  *      The settings of a server and the state of a running page, as the files

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * buffer.c --
  *
  *      Buffers, and the way of the response buffer to the client or to a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * buffer.h --
  *
  *      Buffers of output, and their way to the client.

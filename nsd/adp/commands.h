@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * commands.h --
  *
  *      The ns_adp_* commands: one procedure per source adds them.

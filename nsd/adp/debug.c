@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * debug.c --
  *
  *      Attaching a debugger to an interpreter that runs pages.

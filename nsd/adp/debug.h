@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * debug.h --
  *
  *      Attaching a debugger to a page.

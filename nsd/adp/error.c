@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * error.c --
  *
  *      Reports of script errors: in the log, in the page, by the error page.

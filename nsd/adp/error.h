@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * error.h --
  *
  *      Reports of errors in pages.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * frame_cmd.c --
  *
  *      Asking for and controlling the running page: ns_adp_argc, ns_adp_argv,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * handler.c --
  *
  *      Requests for pages: settings of a server, registration, and how a page

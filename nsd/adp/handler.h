@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * handler.h --
  *
  *      Requests for pages, and the settings of a server.

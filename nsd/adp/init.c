@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * init.c --
  *
  *      The start of the adp room.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * interp.c --
  *
  *      The ADP state of an interpreter: made at first use, back to the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * interp.h --
  *
  *      The ADP state of an interpreter.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * page.h --
  *
  *      Parsed pages of a server, shared by its interpreters.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parse.c --
  *
  *      The page parser: one pass over the text, from `<` to `<`.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parse.h --
  *
  *      From the text of a page to its blocks.

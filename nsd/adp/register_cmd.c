@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * register_cmd.c --
  *
  *      Registration of pages and tags: ns_register_adp, ns_register_tcl,

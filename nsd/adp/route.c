@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * route.c --
  *
  *      The pages that URLs led to, as an interpreter remembers them.

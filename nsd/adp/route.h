@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * route.h --
  *
  *      The pages that URLs led to.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * run.h --
  *
  *      Frames: running a page or a string.

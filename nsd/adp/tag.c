@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tag.c --
  *
  *      Registered tags of a server.  Definitions are never freed, not even

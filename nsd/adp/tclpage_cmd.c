@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tclpage_cmd.c --
  *
  *      Simple Tcl pages: ns_sourceproc.

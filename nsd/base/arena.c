@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * arena.c --
  *
  *      Memory that lives as long as one request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * arena.h --
  *
  *      Memory that lives as long as one request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * assert.c --
  *
  *      The last words of a process in which a contract was broken.

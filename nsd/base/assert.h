@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * assert.h --
  *
  *      Contracts that run, and the one way to die when one is broken: last

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cache.c --
  *
  *      Size- and time-limited stores of key and value.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cache.h --
  *
  *      What the server needs of caches beyond nscache.h.

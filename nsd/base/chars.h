@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chars.h --
  *
  *      Classes of characters, independent of the locale: bytes of UTF-8

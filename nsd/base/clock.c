@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * clock.c --
  *
  *      Time stamps and their wall clock time.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * clock.h --
  *
  *      Time stamps for durations.

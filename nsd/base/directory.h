@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * directory.h --
  *
  *      Directories, as places of files.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dstring.c --
  *
  *      Growing strings: what Tcl's do not have.

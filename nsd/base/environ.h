@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * environ.h --
  *
  *      The process environment, one access at a time.

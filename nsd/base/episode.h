@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * episode.h --
  *
  *      One line in the log for trouble that comes with every request while it

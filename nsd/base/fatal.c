@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fatal.c --
  *
  *      The end of the process.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fatal.h --
  *
  *      The end of the process, for reasons base finds: out of memory, no

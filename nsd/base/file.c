@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * file.c --
  *
  *      Descriptors: flags, numbers, temporary files.

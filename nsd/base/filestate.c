@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filestate.c --
  *
  *      What a file was when it was read.

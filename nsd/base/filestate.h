@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filestate.h --
  *
  *      The state of a file when it was read: with it all caches of files know

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filewatch.c --
  *
  *      Files whose changes the kernel reports.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filewatch.h --
  *
  *      Files whose changes the kernel reports (inotify), so that a cache need

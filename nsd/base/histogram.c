@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * histogram.c --
  *
  *      How often durations of each length occurred.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * index.c --
  *
  *      Sorted arrays of pointers, found by binary search.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ipaddress.c --
  *
  *      Numeric addresses and ranges of them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ipaddress.h --
  *
  *      Numeric addresses of IPv4 and IPv6, and ranges of them.

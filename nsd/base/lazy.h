@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lazy.h --
  *
  *      Objects behind the opaque pointers of nsthread.h, made at first use.

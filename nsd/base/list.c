@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * list.c --
  *
  *      Lists of pairs, as in Lisp.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lock.c --
  *
  *      The list of all locks, and the order in which threads take them.

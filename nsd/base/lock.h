@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lock.h --
  *
  *      The one table of locks: rank, and what each guards.

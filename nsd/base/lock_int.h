@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lock_int.h --
  *
  *      What mutexes and read/write locks have in common: name, rank, holder,

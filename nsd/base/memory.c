@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * memory.c --
  *
  *      The allocator: the C library's, which never returns NULL.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * memory.h --
  *
  *      What the allocator knows about itself.

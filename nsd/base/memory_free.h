@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * memory_free.h --
  *
  *      How much memory the process could still get.

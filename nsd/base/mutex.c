@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * mutex.c --
  *
  *      Mutexes that know their holder, and count how often and how long they

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * mutex.h --
  *
  *      What conditions need to know of mutexes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * path.c --
  *
  *      Names of files, as text: nothing here looks at the file system.

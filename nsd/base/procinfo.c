@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * procinfo.c --
  *
  *      Names of callbacks, for lists that people read.

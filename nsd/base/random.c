@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * random.c --
  *
  *      Random numbers that cannot be guessed, and password hashes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * random.h --
  *
  *      Bytes that cannot be guessed.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reentrant.c --
  *
  *      Functions of the C library that keep their result in static memory, with

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * set.c --
  *
  *      Ordered lists of keys and values, on the heap or in an arena.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * set.h --
  *
  *      Sets whose fields live in an arena, beside the public ones of nsset.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockaddr.c --
  *
  *      Socket addresses of both families.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * string.c --
  *
  *      Trimming, case, numbers and searching in plain strings.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sync.c --
  *
  *      Critical sections, semaphores, the master lock.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tempfile.h --
  *
  *      Files for what does not fit into memory.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * thread.c --
  *
  *      Threads: start, end, names, and the list of all of them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * thread.h --
  *
  *      What the server needs of threads beyond nsthread.h.

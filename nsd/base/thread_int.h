@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * thread_int.h --
  *
  *      The slots of thread-local storage, which live in the thread's structure.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ticks.c --
  *
  *      Decides which clock ticks come from, and converts them.

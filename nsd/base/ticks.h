@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ticks.h --
  *
  *      The cheapest clock, for measuring how long locks are held.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tls.c --
  *
  *      Thread-local storage with cleanup at the end of a thread.

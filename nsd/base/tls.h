@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tls.h --
  *
  *      The end of the thread-local values of a thread.

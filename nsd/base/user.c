@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * user.c --
  *
  *      The system's users and groups.

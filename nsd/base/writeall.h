@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writeall.h --
  *
  *      Write all bytes, however often that takes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connthread.c --
  *
  *      The life of a connection thread, and its slot.

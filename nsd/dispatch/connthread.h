@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connthread.h --
  *
  *      What connection threads run, and what it may ask of them.

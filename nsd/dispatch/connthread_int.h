@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connthread_int.h --
  *
  *      The slot of a connection thread, for the files of this room.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * grow.c --
  *
  *      Decides when a pool gets one more thread, and what happens if the system

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * grow.h --
  *
  *      When a pool gets one more thread, and what if none is to be had.

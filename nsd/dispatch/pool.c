@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool.c --
  *
  *      Requests enter a pool, wait in it, and are taken by its threads.

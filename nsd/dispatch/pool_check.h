@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_check.h --
  *
  *      What must hold of a pool whenever nobody is just changing it.

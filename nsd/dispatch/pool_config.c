@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_config.c --
  *
  *      Pools as the configuration describes them, and what can be changed

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_config.h --
  *
  *      Pools from the configuration, and their settings.

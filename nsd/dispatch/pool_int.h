@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_int.h --
  *
  *      The insides of a pool, shared by the files of this room:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_life.h --
  *
  *      Start and stop of the pools of a server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_stats.c --
  *
  *      The counters of a pool, and its lists.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * auth.h --
  *
  *      The Authorization field: RFC 7617 (Basic), RFC 7616 (Digest).

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base64.h --
  *
  *      Base64 as the commands and the Authorization field use it.

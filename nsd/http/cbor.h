@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cbor.h --
  *
  *      CBOR read strictly (RFC 8949), one event after the other.

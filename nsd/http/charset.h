@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * charset.h --
  *
  *      From names of character sets to Tcl encodings and back.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chunk.c --
  *
  *      Incremental decoder for chunked bodies.

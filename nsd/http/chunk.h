@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chunk.h --
  *
  *      Incremental decoder for chunked bodies (RFC 9112, section 7.1).

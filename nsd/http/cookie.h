@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cookie.h --
  *
  *      Cookie and Set-Cookie fields.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * date.c --
  *
  *      Dates as HTTP writes them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * date.h --
  *
  *      Dates as HTTP writes them; RFC 9110, section 5.6.7.

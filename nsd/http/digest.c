@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * digest.c --
  *
  *      MD5 and SHA-1 for modules and commands.

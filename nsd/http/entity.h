@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * entity.h --
  *
  *      References to characters in HTML: `&lt;`, `&#60;`, `&#x3c;`.

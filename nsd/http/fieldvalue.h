@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fieldvalue.h --
  *
  *      Values of header fields: elements between commas, each of parts between

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * form.h --
  *
  *      Forms: queries and URL-encoded bodies; multipart.h has the others.

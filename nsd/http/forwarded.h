@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * forwarded.h --
  *
  *      Clients as proxies name them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * gzip.c --
  *
  *      Bodies as gzip data, in one run or as a stream.

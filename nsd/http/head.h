@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * head.h --
  *
  *      Request line and header fields of one HTTP request, parsed in place.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * header.c --
  *
  *      Header fields: parameters of values, fields on output, lines to sets.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * header.h --
  *
  *      Header fields: parameters of values, and fields on output.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * html.c --
  *
  *      Text to HTML and back.

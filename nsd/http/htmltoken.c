@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * htmltoken.c --
  *
  *      HTML taken apart, by the rules of the HTML standard, section 13.2.5.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * htmltoken.h --
  *
  *      HTML taken apart into tags, comments and text, as browsers do it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * json.h --
  *
  *      JSON read strictly (RFC 8259), one event after the other, and the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * jsonset.h --
  *
  *      JSON as a set: a field for each value, whose key is its path.

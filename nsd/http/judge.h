@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * judge.h --
  *
  *      The decisions about a request that its head alone allows.

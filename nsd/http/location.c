@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * location.c --
  *
  *      Taking URLs and host names apart.

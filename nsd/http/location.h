@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * location.h --
  *
  *      Taking URLs and host names apart; RFC 3986.

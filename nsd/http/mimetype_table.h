@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * mimetype_table.h --
  *
  *      File extensions and their media types; included by mimetype.c.

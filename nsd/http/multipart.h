@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * multipart.h --
  *
  *      Forms as multipart/form-data (RFC 7578): the parts of a body.

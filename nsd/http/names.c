@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * names.c --
  *
  *      A table from short names to texts or pointers.

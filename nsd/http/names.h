@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * names.h --
  *
  *      A table from short names to texts or pointers.

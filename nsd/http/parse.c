@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parse.c --
  *
  *      Incremental parser for the request line and the header fields.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parse.h --
  *
  *      Incremental parser for the request line and the header fields.

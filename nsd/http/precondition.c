@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * precondition.c --
  *
  *      Requests that hold only under conditions.

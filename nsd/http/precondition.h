@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * precondition.h --
  *
  *      Requests that hold only under conditions: RFC 9110, section 13.

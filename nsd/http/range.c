@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * range.c --
  *
  *      Byte ranges of a body.

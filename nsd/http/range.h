@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * range.h --
  *
  *      Byte ranges of a body: RFC 9110, section 14.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reply.c --
  *
  *      The head of a reply to a request of ours.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reply.h --
  *
  *      The head of a reply to a request of ours, and what follows it (RFC 9112,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request_line.c --
  *
  *      From the request line to Ns_Request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * status.c --
  *
  *      Reason phrases of status codes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * status.h --
  *
  *      Reason phrases of status codes.

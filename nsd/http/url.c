@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * url.c --
  *
  *      Percent coding of text in any character set.

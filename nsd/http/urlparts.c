@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlparts.c --
  *
  *      URLs taken apart and put together.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlparts.h --
  *
  *      A URL taken apart into its components (RFC 3986).

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlpath.c --
  *
  *      From the URL of a request to its normalized path.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlpath.h --
  *
  *      The path of a request: decoded and normalized.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * wsframe.h --
  *
  *      Frames of WebSocket (RFC 6455, section 5), as pure functions.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * life.c --
  *
  *      The life of the log, and of the sink that writes the system log's file.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * print.c --
  *
  *      Prints the records in a mapping, of a live or a dead server, and those

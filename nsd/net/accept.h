@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * accept.h --
  *
  *      The listeners of a driver thread, and new connections.

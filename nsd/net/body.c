@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * body.c --
  *
  *      Where the bytes of a request body go.

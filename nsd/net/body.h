@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * body.h --
  *
  *      The body of a request, while it arrives.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * budget.c --
  *
  *      What all requests together may take; see budget.h.

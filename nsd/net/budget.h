@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * budget.h --
  *
  *      Limits for the memory, and the disk, of all requests together.

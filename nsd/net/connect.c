@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connect.c --
  *
  *      Connecting to a host that may have several addresses.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dns.c --
  *
  *      Names and addresses, with a cache of what was found.

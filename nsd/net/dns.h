@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dns.h --
  *
  *      Name lookup, inside the server; modules use nssocket.h.

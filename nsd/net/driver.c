@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver.c --
  *
  *      Registration of drivers, start and stop.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver.h --
  *
  *      Drivers: threads that accept connections and read requests.

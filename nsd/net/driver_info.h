@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_info.h --
  *
  *      What `ns_driver` and `ns_writer` show.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_int.h --
  *
  *      What the sources of drivers, sockets, readers and writers share.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_later.c --
  *
  *      Drivers that are written for 4.99.33 and later: each of their procedures

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_later.h --
  *
  *      Drivers that are written for 4.99.33 and later.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_listen.c --
  *
  *      The listening sockets of drivers: bound when the process starts, before

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_listen.h --
  *
  *      The listening sockets of drivers.

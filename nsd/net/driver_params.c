@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_params.c --
  *
  *      The configuration of drivers, and of all of them together.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_params.h --
  *
  *      What the configuration sets for drivers.

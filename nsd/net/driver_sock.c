@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_sock.c --
  *
  *      What a driver thread does with its sockets, but for reading.

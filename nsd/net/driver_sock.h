@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_sock.h --
  *
  *      The work of a driver thread with its sockets, except reading.

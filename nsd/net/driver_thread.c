@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_thread.c --
  *
  *      The loop of driver threads: events, sockets that come back,

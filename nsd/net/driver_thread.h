@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_thread.h --
  *
  *      Driver threads: events, sockets that come back, time limits, and the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * event.c --
  *
  *      Event queues: like task queues, but the caller runs the loop.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filevec.c --
  *
  *      Vectors of memory and file ranges, and sending them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * handover.c --
  *
  *      Where complete requests go, and until when.

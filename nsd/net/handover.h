@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * handover.h --
  *
  *      Where complete requests go, and until when.  This room does not know

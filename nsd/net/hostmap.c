@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * hostmap.c --
  *
  *      Which server answers to which Host field, for drivers that all share.

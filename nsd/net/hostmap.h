@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * hostmap.h --
  *
  *      Host fields to servers and locations.

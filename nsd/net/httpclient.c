@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpclient.c --
  *
  *      Requests to other HTTP servers: creating and ending them, and what is

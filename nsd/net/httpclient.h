@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpclient.h --
  *
  *      Requests to other HTTP servers, as socket tasks.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpclient_int.h --
  *
  *      The inside of a request to another server, for the files that create it

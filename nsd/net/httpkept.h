@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpkept.h --
  *
  *      Connections to other servers that are kept open for the next request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httprequest.c --
  *
  *      A request to another server: the target of its URL, and its head.

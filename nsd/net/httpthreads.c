@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpthreads.c --
  *
  *      The threads that work on requests to other servers.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpthreads.h --
  *
  *      The threads that work on requests to other servers, made when they are

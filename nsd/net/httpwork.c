@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpwork.c --
  *
  *      The work on a request to another server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * inbox.c --
  *
  *      A stack that many threads push to and one empties.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * inbox.h --
  *
  *      What other threads hand to a thread that waits in a poller.

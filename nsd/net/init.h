@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * init.h --
  *
  *      Start of the room, before the configuration is read.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * listen.c --
  *
  *      Sockets that are bound to an address.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * listen.h --
  *
  *      Listening sockets and addresses, inside the server; modules use

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * loop.c --
  *
  *      One turn of a thread that waits.

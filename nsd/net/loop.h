@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * loop.h --
  *
  *      The loop of a thread that waits: for descriptors, for what other threads

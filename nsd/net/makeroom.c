@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * makeroom.c --
  *
  *      Chooses the connection to close when there are as many as `maxqueuesize`

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * makeroom.h --
  *
  *      A driver thread's sockets in the order of their last requests, and of

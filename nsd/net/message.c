@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * message.c --
  *
  *      Messages, and the free ones kept for reuse.

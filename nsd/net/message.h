@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * message.h --
  *
  *      One received request with the memory that lives as long as it.

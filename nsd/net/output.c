@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * output.c --
  *
  *      A list of pieces; see output.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * output.h --
  *
  *      Pieces of output that wait for a client to take them.

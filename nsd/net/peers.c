@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * peers.c --
  *
  *      How many half-received requests each peer has.  Owned by one thread.

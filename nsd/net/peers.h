@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * peers.h --
  *
  *      How many half-received requests each peer has.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * poller.c --
  *
  *      Choice of the back end, and the descriptor that ends a wait.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * poller.h --
  *
  *      Waiting for many descriptors at once.

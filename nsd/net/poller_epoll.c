@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * poller_epoll.c --
  *
  *      The epoll back end.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * poller_poll.c --
  *
  *      The poll back end: for systems without epoll, and to compare with.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * progress.c --
  *
  *      A table of uploads in progress; see progress.h.

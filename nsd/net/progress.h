@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * progress.h --
  *
  *      How far large uploads have come, by URL.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * rate.h --
  *
  *      Limits of throughput, which several threads may share.

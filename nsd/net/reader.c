@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reader.c --
  *
  *      Receiving a request: from the first byte to the hand-over.

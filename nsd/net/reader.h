@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reader.h --
  *
  *      What is known of a request while it arrives.

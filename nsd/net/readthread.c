@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * readthread.c --
  *
  *      What driver threads and spooler threads have in common.

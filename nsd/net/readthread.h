@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * readthread.h --
  *
  *      The common part of driver threads and spooler threads.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * replybody.c --
  *
  *      The body of a reply as it comes in.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * replybody.h --
  *
  *      The body of a reply as it comes in: decompressed, counted, and kept in

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sls.c --
  *
  *      Values that live as long as a client's connection.

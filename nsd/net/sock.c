@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sock.c --
  *
  *      A connection from the side of the thread that answers.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sock.h --
  *
  *      A client's connection, as the thread that answers a request sees it.

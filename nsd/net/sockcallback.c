@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockcallback.c --
  *
  *      The thread -socks-: procedures that are called when something happens on

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockcallback.h --
  *
  *      The thread -socks-, inside the server; modules use nssocket.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * socket.c --
  *
  *      Connecting, waiting, and transfers with a time limit.

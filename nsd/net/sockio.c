@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockio.c --
  *
  *      What the owner of a socket does with it, whatever thread that is: send,

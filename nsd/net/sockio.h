@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockio.h --
  *
  *      What the owner of a socket does with it: send, and let go.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockstate.c --
  *
  *      What is known of a socket, and of the request that arrives on it.

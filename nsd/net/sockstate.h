@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockstate.h --
  *
  *      The owner of a socket, and its state.

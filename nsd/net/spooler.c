@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spooler.c --
  *
  *      Spooler threads: they receive large bodies for driver threads.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * task.c --
  *
  *      Socket tasks: state machines driven by what happens on a socket, many of

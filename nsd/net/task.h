@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * task.h --
  *
  *      Socket tasks, inside the server; modules use nssocket.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tlsclient.c --
  *
  *      TLS over a non-blocking socket: the client's side.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tlsclient.h --
  *
  *      TLS over a connected, or connecting, non-blocking socket: the client's

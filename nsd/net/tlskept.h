@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tlskept.h --
  *
  *      Settings of TLS clients, as the library has them once the files with

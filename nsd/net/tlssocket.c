@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tlssocket.c --
  *
  *      TLS for sockets of a module's own: contexts and handshakes.

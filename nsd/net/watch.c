@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * watch.c --
  *
  *      Descriptors of others, and a loop.

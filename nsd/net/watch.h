@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * watch.h --
  *
  *      A loop for the descriptors of others: of tasks, events, and callbacks.

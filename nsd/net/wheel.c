@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * wheel.c --
  *
  *      A ring of slots, and a bit map that finds the next occupied one.

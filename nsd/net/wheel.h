@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * wheel.h --
  *
  *      Time limits of many sockets, in constant time each.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer.c --
  *
  *      Threads that send what clients do not take at once.

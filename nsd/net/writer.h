@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer.h --
  *
  *      Output that clients do not take at once, and the threads that send it.

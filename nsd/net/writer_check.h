@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer_check.h --
  *
  *      What must hold of the job of a writer thread.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer_info.c --
  *
  *      What writer threads are doing, for those who ask.

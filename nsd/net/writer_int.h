@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer_int.h --
  *
  *      Writer threads and their jobs from inside: writer.c does the work,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * accessparams.c --
  *
  *      The parameters of access logs: nsd -T and the manual know them without

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * accessparams.h --
  *
  *      The parameters of access logs; modules use nsaccessline.h.

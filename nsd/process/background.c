@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * background.c --
  *
  *      A server that leaves the terminal first reports there whether it has

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * banner.h --
  *
  *      What the server says about itself at the start.

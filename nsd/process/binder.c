@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * binder.c --
  *
  *      The helper that keeps root's rights during the start, and binds what the

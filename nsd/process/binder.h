@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * binder.h --
  *
  *      The helper that binds what the process may not.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * callbacks.c --
  *
  *      Procedures that run at the stages of the process's life.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * callbacks.h --
  *
  *      Procedures that run at the stages of the process's life; modules use

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config.h --
  *
  *      The configuration store, as the rooms share it; modules use nsparam.h.

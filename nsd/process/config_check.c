@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_check.c --
  *
  *      Compares the configuration with the table of parameters, and with

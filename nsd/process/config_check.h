@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_check.h --
  *
  *      Compares the configuration with the table of parameters, and with what

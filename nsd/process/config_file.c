@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_file.c --
  *
  *      Evaluates the configuration: one file, or those of a directory.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_file.h --
  *
  *      The configuration: a Tcl script, or several, evaluated once.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_refs.c --
  *
  *      What a configuration refers to: servers, pools, modules, files,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_refs.h --
  *
  *      What a configuration refers to.

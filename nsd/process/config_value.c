@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_value.c --
  *
  *      Typed values of the configuration.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_variables.h --
  *
  *      ns_configure_variables: settings of a configuration file that the

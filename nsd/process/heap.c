@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * heap.c --
  *
  *      A binary heap ordered by time.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * heap.h --
  *
  *      What is due first: a binary heap of entries that are part of larger

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * identity.c --
  *
  *      As whom, and under which root, the process runs.

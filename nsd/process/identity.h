@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * identity.h --
  *
  *      As whom, and under which root, the process runs; modules use Ns_SetUser

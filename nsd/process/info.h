@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * info.h --
  *
  *      Facts about the process: what it is, where it lives, how far it got.

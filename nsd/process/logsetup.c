@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * logsetup.c --
  *
  *      Gives the log engine what the configuration says.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * logsetup.h --
  *
  *      Passes the configuration to the log engine: log is to the left and

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * module.h --
  *
  *      Loading of modules; modules use Ns_ModuleLoad of nsprocess.h.

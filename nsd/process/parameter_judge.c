@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_judge.c --
  *
  *      Values of parameters: read, clamped, stored.

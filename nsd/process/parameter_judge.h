@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_judge.h --
  *
  *      What a text means as the value of a parameter.  Pure functions.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_print.c --
  *
  *      The manual's page of parameters.

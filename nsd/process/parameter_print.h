@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_print.h --
  *
  *      The table of parameters as text.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_table.c --
  *
  *      All sections, and the parameters that no room of the server owns: those

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameter_table.h --
  *
  *      The parameters that no room reads for itself.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameters.c --
  *
  *      The registered rows: looking things up in them, filling structs from

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parameters.h --
  *
  *      The parameters of the configuration: one row for each, from which come

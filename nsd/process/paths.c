@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * paths.c --
  *
  *      Paths below the home directory.

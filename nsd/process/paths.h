@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * paths.h --
  *
  *      Paths below the home directory.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pidfile.h --
  *
  *      The file that holds the process id.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * prebind.c --
  *
  *      Sockets bound before the user is switched.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * prebind.h --
  *
  *      Sockets bound while the process was still root: those that -b and -B

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sched.h --
  *
  *      Scheduled procedures; modules use nsprocess.h.

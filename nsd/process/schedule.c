@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * schedule.c --
  *
  *      Scheduling by the clock, and as modules ask for it.

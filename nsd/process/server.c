@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * server.c --
  *
  *      The table of virtual servers.

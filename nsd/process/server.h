@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * server.h --
  *
  *      A virtual server, as the rooms share it.

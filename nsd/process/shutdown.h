@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * shutdown.h --
  *
  *      How long a shutdown may take, and who asked for it.

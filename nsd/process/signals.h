@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * signals.h --
  *
  *      Signals are blocked in all threads; the main thread takes them one by

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkdraft.c --
  *
  *      Log sinks in the making.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkdraft.h --
  *
  *      Log sinks in the making: the options set so far, until they are made a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkmodule.c --
  *
  *      Modules nslogTYPE.so, which bring types of log sinks.

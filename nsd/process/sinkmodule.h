@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkmodule.h --
  *
  *      Modules nslogTYPE.so, which provide types of log sinks (nslogsink.h).

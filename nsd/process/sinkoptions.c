@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkoptions.c --
  *
  *      The parameters of log sinks as text.  Those that all sinks have are in

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkoptions.h --
  *
  *      The parameters of log sinks as text: in the configuration, and in

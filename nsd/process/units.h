@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * units.h --
  *
  *      How numbers, sizes, durations and truth are written in a configuration.

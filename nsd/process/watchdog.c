@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * watchdog.c --
  *
  *      Starts the server again when it fails.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * watchdog.h --
  *
  *      A process that starts the server again when it fails.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * access.c --
  *
  *      The description of a request for access procedures.

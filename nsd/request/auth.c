@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * auth.c --
  *
  *      Whether a request is allowed, and whether a user is known.

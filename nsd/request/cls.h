@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cls.h --
  *
  *      Data of modules that lives as long as a request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conn.c --
  *
  *      One request: how it is made from a message, and its properties.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conn.h --
  *
  *      One request while a connection thread serves it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conn_int.h --
  *
  *      Parts of a connection that few requests need.

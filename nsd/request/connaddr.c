@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connaddr.c --
  *
  *      Addresses of a request: of its client, as far as it is known, and its

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connform.c --
  *
  *      The form of a request: its query, or the body of a POST.

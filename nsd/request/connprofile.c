@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connprofile.c --
  *
  *      Counts the uses of a connection's members.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connprofile.h --
  *
  *      Which members of a connection each kind of request uses, and how often.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * constraints.c --
  *
  *      What a request must be like for an entry to count.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * constraints.h --
  *
  *      What a request must be like for an entry to count: pairs of a header

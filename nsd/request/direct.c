@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * direct.c --
  *
  *      Answers given by the driver thread itself.

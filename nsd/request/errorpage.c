@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * errorpage.c --
  *
  *      Pages of the site's own for error statuses.

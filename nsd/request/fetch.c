@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fetch.c --
  *
  *      The body of any URL, by a request that its caller waits for.

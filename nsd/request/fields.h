@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fields.h --
  *
  *      Fields of the response header; nsreturn.h has the rest of them.

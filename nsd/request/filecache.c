@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filecache.c --
  *
  *      Static files kept in memory.

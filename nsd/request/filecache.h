@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filecache.h --
  *
  *      Static files kept in memory, with what a reply needs of them.

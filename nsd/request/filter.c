@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filter.c --
  *
  *      What runs before and after the handler.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * init.c --
  *
  *      Start of the request room, and its settings for each server.

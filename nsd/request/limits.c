@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * limits.c --
  *
  *      Named bundles of limits, mapped to URLs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * notice.c --
  *
  *      Small pages of the server itself.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * notice.h --
  *
  *      Small pages of the server itself: errors, redirects.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * op.c --
  *
  *      Handlers: which procedure answers a method and a URL.

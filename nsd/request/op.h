@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * op.h --
  *
  *      Handlers: which procedure answers a method and a URL.

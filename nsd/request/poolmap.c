@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * poolmap.c --
  *
  *      Which pool serves a request.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * proxies.c --
  *
  *      The proxies that the server believes.

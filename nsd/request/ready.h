@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ready.h --
  *
  *      From a complete message to an answer or to a pool.

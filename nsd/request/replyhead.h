@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * replyhead.h --
  *
  *      The header of a reply: what is decided when it is built, and its bytes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * replytext.c --
  *
  *      Text of a reply.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * replytext.h --
  *
  *      Text of a reply: from what Tcl keeps to the bytes that are sent.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reqserver.c --
  *
  *      What the request room keeps for each virtual server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reqserver.h --
  *
  *      What the request room keeps for each virtual server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reqtrace.c --
  *
  *      The procedures that are told about a request.

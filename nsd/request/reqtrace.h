@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reqtrace.h --
  *
  *      The procedures that are told about a request: server traces, access

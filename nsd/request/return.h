@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * return.h --
  *
  *      Whole replies whose body may be asked for in ranges.

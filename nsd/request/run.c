@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * run.c --
  *
  *      The life of a request in its connection thread.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * run.h --
  *
  *      What happens to a request in its connection thread.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * url2file.c --
  *
  *      From a URL to the name of a file.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlspace.c --
  *
  *      What belongs to a method and a URL.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urltree.c --
  *
  *      A tree of URL patterns for each method.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urltree.h --
  *
  *      A tree of URL patterns for each method.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * variants.c --
  *
  *      Compressed variants of static files.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * variants.h --
  *
  *      Compressed variants of static files: F.br and F.gz beside F.

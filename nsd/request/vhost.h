@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * vhost.h --
  *
  *      Directories and locations that depend on the Host field.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * write.c --
  *
  *      Output of handlers: bytes, text, files, and the end of the reply.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * aead_cmd.c --
  *
  *      Authenticated encryption: ns_crypto::aead::encrypt,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * asynclogfile_cmd.c --
  *
  *      ns_asynclogfile: files to which the log threads append lines of scripts.

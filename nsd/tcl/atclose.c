@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * atclose.c --
  *
  *      ns_atclose: scripts that run when the connection closes.

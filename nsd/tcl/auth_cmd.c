@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * auth_cmd.c --
  *
  *      Who may see what: ns_register_auth, ns_auth, ns_requestauthorize.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * blueprint.c --
  *
  *      The state that all interpreters of a server share.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * blueprint.h --
  *
  *      The script that makes a new interpreter equal to the one that ran the

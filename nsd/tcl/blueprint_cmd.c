@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * blueprint_cmd.c --
  *
  *      Interpreters and their start in Tcl: ns_ictl, ns_init, ns_cleanup,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bytes.c --
  *
  *      Words as bytes, and bytes as results.

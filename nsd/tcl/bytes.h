@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bytes.h --
  *
  *      Words as bytes, for commands that digest, encrypt and encode, and bytes

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cache_cmd.c --
  *
  *      Caches as a whole, and looking into them: ns_cache_create, get, keys,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cacheupdate_cmd.c --
  *
  *      Values of caches: ns_cache_eval, incr, append, lappend, ns_memoize; and

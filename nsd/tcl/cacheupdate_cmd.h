@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cacheupdate_cmd.h --
  *
  *      Values that scripts have put into caches, for other files of commands.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * callback.h --
  *
  *      Scripts kept to be evaluated later, in any thread.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * callback_cmd.c --
  *
  *      Scripts that run at the stages of the process's life: ns_atprestartup,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cbor_cmd.c --
  *
  *      ns_cbor: CBOR as values.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chan_cmd.c --
  *
  *      ns_chan: open Tcl channels that go from thread to thread.

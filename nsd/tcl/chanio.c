@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chanio.c --
  *
  *      How the bytes of a channel get through its socket.

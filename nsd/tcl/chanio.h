@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * chanio.h --
  *
  *      How the bytes of a channel get through its socket: as they are, or by

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * charset_cmd.c --
  *
  *      Charsets and media types: ns_charsets, ns_encodingforcharset,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * child.c --
  *
  *      `interp` does what Tcl's own does, and then completes what came out of

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * child.h --
  *
  *      Interpreters that scripts make with `interp create`, and libraries in C.

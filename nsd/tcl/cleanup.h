@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cleanup.h --
  *
  *      What the end of a use, of a request, of an interpreter clears away.

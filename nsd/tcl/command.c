@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * command.c --
  *
  *      Tables of commands and subcommands.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * command.h --
  *
  *      Commands and subcommands: tables of what they are called, what they take

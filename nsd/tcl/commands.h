@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * commands.h --
  *
  *      The families of commands: each adds its tables, before the first

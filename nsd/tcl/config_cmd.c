@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * config_cmd.c --
  *
  *      Commands that read the configuration: ns_config, ns_configsection,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conn_cmd.c --
  *
  *      ns_conn: what a script can ask of its request, and change.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connchan.c --
  *
  *      Connections that no thread is tied to.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connchan.h --
  *
  *      Connections without a thread: sockets under a name, which all threads of

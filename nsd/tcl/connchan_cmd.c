@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connchan_cmd.c --
  *
  *      ns_connchan: connections that scripts have taken over as channels.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connchan_cmd.h --
  *
  *      Connections as channels.

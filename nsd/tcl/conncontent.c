@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conncontent.c --
  *
  *      The options of ns_conn about header fields and body of the request.

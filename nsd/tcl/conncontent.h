@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * conncontent.h --
  *
  *      The options of ns_conn about what the client sent.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connoption.c --
  *
  *      What the options of ns_conn share: their results and messages.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connoption.h --
  *
  *      The options of ns_conn: conn_cmd.c has the table, and those about the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connreply.c --
  *
  *      The options of ns_conn that report or change the reply.

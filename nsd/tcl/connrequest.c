@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * connrequest.c --
  *
  *      The options of ns_conn about the request's target, its host, and what

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cookie_cmd.c --
  *
  *      ns_setcookie, ns_deletecookie, ns_getcookie.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * crypto_cmd.c --
  *
  *      Digests and message authentication codes: ns_crypto::md,

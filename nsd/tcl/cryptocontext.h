@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptocontext.h --
  *
  *      Digests and message authentication codes that are computed piece by

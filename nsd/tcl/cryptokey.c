@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptokey.c --
  *
  *      Digests by name, keys from PEM, failures.

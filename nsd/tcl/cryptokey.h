@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptokey.h --
  *
  *      What the commands of cryptography share: digests by name, keys from PEM,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptosign.h --
  *
  *      Signatures by keys from PEM.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptowords.c --
  *
  *      The words of the commands of cryptography.

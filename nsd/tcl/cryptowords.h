@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * cryptowords.h --
  *
  *      The words of the commands of cryptography, most of which take the same

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * csv_cmd.c --
  *
  *      ns_getcsv: records of comma-separated values.

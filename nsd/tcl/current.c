@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * current.c --
  *
  *      From Tcl's interpreter to ours.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * current.h --
  *
  *      From Tcl's interpreter to ours: its NsInterp, request and server.

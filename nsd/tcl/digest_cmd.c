@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * digest_cmd.c --
  *
  *      Encodings, digests and random numbers: ns_base64encode, ns_base64decode

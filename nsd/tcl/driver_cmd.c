@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver_cmd.c --
  *
  *      Drivers as scripts see them: ns_driver, ns_upload_stats, ns_sls.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * eckey_cmd.c --
  *
  *      Keys on elliptic curves: ns_crypto::eckey.

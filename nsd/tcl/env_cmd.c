@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * env_cmd.c --
  *
  *      ns_env (env): the environment of the process.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * file_cmd.c --
  *
  *      Files: ns_mktemp, ns_mkdtemp, ns_opentmpfile, ns_tmpnam, ns_truncate,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filter_cmd.c --
  *
  *      Handlers, filters and traces in Tcl: ns_register_proc,

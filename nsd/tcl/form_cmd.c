@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * form_cmd.c --
  *
  *      Fields and files that a client sent: ns_getform, ns_queryget,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * globals.c --
  *
  *      The globals of an interpreter.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * globals.h --
  *
  *      The globals of an interpreter, which end with the request.

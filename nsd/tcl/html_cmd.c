@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * html_cmd.c --
  *
  *      HTML: ns_quotehtml, ns_unquotehtml, ns_striphtml, ns_parsehtml,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_cmd.c --
  *
  *      ns_http: requests to other HTTP servers.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpjob.c --
  *
  *      A request of ns_http: its scripts, and its result.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpjob.h --
  *
  *      A request of ns_http: what its options say, and the scripts that are

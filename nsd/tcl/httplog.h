@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httplog.h --
  *
  *      The log of requests to other servers.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpoptions.h --
  *
  *      The options of ns_http run and queue.

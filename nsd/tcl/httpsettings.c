@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httpsettings.c --
  *
  *      What the section httpclient of a server says of its requests to others.

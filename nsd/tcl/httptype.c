@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httptype.c --
  *
  *      What the content type of a body says of it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * httptype.h --
  *
  *      What the content type of a body says of it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * image.c --
  *
  *      Kind and size of a picture: GIF87a and GIF89a, JPEG (ITU-T T.81, annex

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * image.h --
  *
  *      Kind and size of a picture, from the bytes of its file.  Pure functions.

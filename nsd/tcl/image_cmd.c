@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * image_cmd.c --
  *
  *      Pictures: ns_imgtype, ns_imgmime, ns_imgsize, ns_gifsize, ns_jpegsize,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * info_cmd.c --
  *
  *      ns_info: facts about the process.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * init.h --
  *
  *      Start of the tcl room.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * interp.c --
  *
  *      Interpreters: how they are made, used, bound to a request, and ended.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * interp.h --
  *
  *      Interpreters, one per thread and server, made from its blueprint.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ip_cmd.c --
  *
  *      Questions about numeric addresses: ns_ip, ns_subnetmatch.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * job.c --
  *
  *      Scripts that run outside of any request, in queues.

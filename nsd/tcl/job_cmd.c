@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * job_cmd.c --
  *
  *      ns_job: scripts that run outside of any request.

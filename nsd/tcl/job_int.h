@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * job_int.h --
  *
  *      Queues, jobs, and the threads that run them: what their sources share.

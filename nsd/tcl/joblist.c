@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * joblist.c --
  *
  *      Lists of queues, jobs and their threads.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * joblist.h --
  *
  *      The lists of queues, jobs and threads of ns_job.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * jobthread.c --
  *
  *      The threads that run jobs, shared by all queues.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * json_cmd.c --
  *
  *      ns_json: JSON as values, as triples of name, type and value, or as a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * jsontriples.c --
  *
  *      JSON as triples of name, type and value.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * jsontriples.h --
  *
  *      JSON as triples of name, type and value: the elements of an object or

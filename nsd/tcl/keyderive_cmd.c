@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * keyderive_cmd.c --
  *
  *      Random bytes, keys from passwords, one-time passwords:

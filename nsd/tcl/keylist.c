@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * keylist.c --
  *
  *      Keyed lists: a list of pairs {key value} whose values may be keyed lists

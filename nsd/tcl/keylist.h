@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * keylist.h --
  *
  *      Keyed lists as Tcl objects; modules use the functions of nstcl.h.

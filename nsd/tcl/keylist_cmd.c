@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * keylist_cmd.c --
  *
  *      Keyed lists in variables: keylset, keylget, keyldel, keylkeys.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lock_cmd.c --
  *
  *      ns_mutex, ns_critsec, ns_sema, ns_cond (ns_event), ns_rwlock.

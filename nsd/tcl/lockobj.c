@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lockobj.c --
  *
  *      Named objects for synchronization.

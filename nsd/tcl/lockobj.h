@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lockobj.h --
  *
  *      Mutexes, critical sections, semaphores, conditions and read/write locks

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_cmd.c --
  *
  *      ns_log, ns_logctl, ns_logroll, ns_rollfile, ns_purgefiles.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * logsink_cmd.c --
  *
  *      ns_logsink, ns_logevent, ns_audit.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * notifier.c --
  *
  *      The notifier of Tcl's event loop: `fileevent`, `vwait`, `after`,

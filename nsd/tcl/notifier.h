@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * notifier.h --
  *
  *      What Tcl's event loop waits with.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsv.h --
  *
  *      Arrays of strings that all threads of a server share.

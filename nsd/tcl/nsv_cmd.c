@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsv_cmd.c --
  *
  *      Commands on shared arrays: nsv_*, and the older ns_var, ns_share.

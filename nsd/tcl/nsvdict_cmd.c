@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsvdict_cmd.c --
  *
  *      nsv_dict: values of shared arrays that are dictionaries.

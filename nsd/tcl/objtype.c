@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * objtype.c --
  *
  *      Types of Tcl objects: times, typed addresses, and pointers kept beside a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * objv.c --
  *
  *      Parsing of a command's words by tables.

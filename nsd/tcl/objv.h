@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * objv.h --
  *
  *      Values of options, beyond those that modules may use (nstcl.h).

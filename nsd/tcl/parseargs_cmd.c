@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * parseargs_cmd.c --
  *
  *      ns_parseargs: options and arguments of a proc.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * perserver.h --
  *
  *      Data that a family of commands keeps per server, made at first use.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_cmd.c --
  *
  *      Commands about the process: ns_shutdown, ns_moduleload, ns_kill,

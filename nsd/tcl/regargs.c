@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * regargs.c --
  *
  *      Words of commands that register something for a method and a URL.

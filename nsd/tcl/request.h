@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request.h --
  *
  *      Tcl procs as request handlers.

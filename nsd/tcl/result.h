@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * result.h --
  *
  *      What commands share: results and errors, the request being served, and

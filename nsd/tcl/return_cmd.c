@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * return_cmd.c --
  *
  *      Commands that answer a request: ns_return, its relatives for files and

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sched_cmd.c --
  *
  *      Scripts that run at some time: ns_schedule_proc, ns_schedule_daily,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * server_cmd.c --
  *
  *      ns_server: the state of a virtual server and of its pools.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * set.c --
  *
  *      Ids of sets: `dN` for those that the script owns, `tN` for those of the

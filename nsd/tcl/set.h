@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * set.h --
  *
  *      Sets that scripts of an interpreter know by an id.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * set_cmd.c --
  *
  *      ns_set, ns_findset, ns_parseheader, ns_parsequery.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * shell.c --
  *
  *      Command mode: a Tcl shell in a running server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sock_cmd.c --
  *
  *      Sockets in scripts: ns_sockopen, ns_socklisten, ns_sockaccept,

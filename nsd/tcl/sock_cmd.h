@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sock_cmd.h --
  *
  *      Sockets as Tcl channels.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sockcallback_cmd.c --
  *
  *      Scripts in the thread -socks-: ns_sockcallback, ns_socklistencallback.

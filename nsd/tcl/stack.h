@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * stack.h --
  *
  *      The position of a running request's script, asked from another thread.

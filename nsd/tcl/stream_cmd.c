@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * stream_cmd.c --
  *
  *      Commands that answer a request in pieces, and that copy its body.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tclcache.h --
  *
  *      The caches of scripts: Ns_Cache objects that a server knows by name,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tclserver.h --
  *
  *      Data that the tcl room keeps for each virtual server.

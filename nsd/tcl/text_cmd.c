@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * text_cmd.c --
  *
  *      Text: ns_trim, ns_reflow_text, ns_valid_utf8, ns_strcoll, ns_hash.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * thread_cmd.c --
  *
  *      ns_thread: threads that run a script.

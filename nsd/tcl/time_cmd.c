@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * time_cmd.c --
  *
  *      Times: ns_time, ns_httptime, ns_parsehttptime, ns_gmtime, ns_localtime,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * trace.h --
  *
  *      Traces: what a server runs when an interpreter is made, used, bound to a

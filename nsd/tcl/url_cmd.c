@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * url_cmd.c --
  *
  *      From URLs to files, directories of virtual hosts, limits:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlcode_cmd.c --
  *
  *      Percent coding: ns_urlencode, ns_urldecode, ns_percentencode,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlparse_cmd.c --
  *
  *      URLs and values of header fields, taken apart and put together:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlspace_cmd.c --
  *
  *      ns_urlspace: data of scripts that belong to URLs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * writer_cmd.c --
  *
  *      Replies through writer threads: ns_writer.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bind.c --
  *
  *      The command that runs a statement with bind variables, for drivers.

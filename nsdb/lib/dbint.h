@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dbint.h --
  *
  *      What the files of libnsdb share, and what the module uses in addition to

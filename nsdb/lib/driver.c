@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver.c --
  *
  *      Drivers: loading them, and calling their procedures.

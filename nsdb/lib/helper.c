@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * helper.c --
  *
  *      Exceptions, single rows, quoting, and files of statements.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * interp.c --
  *
  *      Handles of an interpreter: their names, and the sets of their rows.

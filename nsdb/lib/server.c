@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * server.c --
  *
  *      Which pools a server may use.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sqltext.h --
  *
  *      The text of statements: what is in quotes or in a comment is not syntax.

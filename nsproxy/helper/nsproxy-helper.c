@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsproxy-helper.c --
  *
  *      The worker program of ns_proxy.

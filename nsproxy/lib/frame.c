@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * frame.c --
  *
  *      Frames between server and worker: a length, followed by that many bytes.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * handle.c --
  *
  *      What the owner of a handle does with it.

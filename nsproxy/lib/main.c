@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * main.c --
  *
  *      A worker: evaluates the scripts that it receives on standard input, and

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * proxy_cmd.c --
  *
  *      ns_proxy, the commands for handles, and the C interface.

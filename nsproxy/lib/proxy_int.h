@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * proxy_int.h --
  *
  *      Pools, handles, workers, and their protocol, inside the library.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reaper.c --
  *
  *      A thread that ends workers and collects their status.

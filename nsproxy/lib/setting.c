@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * setting.c --
  *
  *      The settings of a pool: ns_proxy configure.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # names.tcl --
 #
 #       Commands of AOLserver that have other names today.

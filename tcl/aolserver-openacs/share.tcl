@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # share.tcl --
 #
 #       ns_share: variables that all threads of a server have in common, as scripts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # init.tcl --
 #
 #       Boots one server: loads its modules, sources its libraries, and keeps the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # util.tcl --
 #
 #       Names, dates and times in SQL, and files of comma-separated values.

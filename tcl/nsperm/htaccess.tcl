@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # htaccess.tcl --
 #
 #       nsperm: rules from files .htaccess in the directories of pages, for servers whose

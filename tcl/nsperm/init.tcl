@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # init.tcl --
 #
 #       nsperm: users, groups and permissions from the files in modules/nsperm below

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # access.tcl --
 #
 #       Who may look at the monitor, and what happens at start.

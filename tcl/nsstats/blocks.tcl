@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # blocks.tcl --
 #
 #       What views consist of.  A view is a list of blocks, dicts that hold plain

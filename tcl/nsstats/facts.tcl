@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # facts.tcl --
 #
 #       What the kernel knows about this process, and the recent past: samples that

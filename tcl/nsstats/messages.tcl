@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # messages.tcl --
 #
 #       The view of log files: their last entries, by severity and by text.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # metrics.tcl --
 #
 #       The figures for a monitoring system: OpenMetrics where the client accepts it,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # page.tcl --
 #
 #       Blocks as HTML, and the page around them.  The page needs nothing but itself:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # views.tcl --
 #
 #       What the monitor shows: one procedure per view, which gives its blocks.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # proxy.tcl --
 #
 #       revproxy: requests are passed on to other servers, and their replies back.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # register.tcl --
 #
 #       revproxy: what the configuration passes on.

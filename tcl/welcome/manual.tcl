@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # manual.tcl --
 #
 #       The manual: doc/*.md as HTML.  A page is made when it is asked for first,

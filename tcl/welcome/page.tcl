@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # page.tcl --
 #
 #       What the pages of the welcome site have in common.  The site is a module

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # status.tcl --
 #
 #       The figures of the running server that the start page shows.

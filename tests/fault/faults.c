@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * faults.c --
  *
  *      To be preloaded: system calls fail, now and then, in the ways that the

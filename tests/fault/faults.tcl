@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # faults.tcl --
 #
 #       A server whose system calls fail on purpose, a load on it, and what must hold

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # long.tcl --
 #
 #       The fault suite for as long as one likes.

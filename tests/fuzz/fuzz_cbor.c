@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_cbor.c --
  *
  *      CBOR: a reader ends, containers are closed in their order, maps have a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_chunk.c --
  *
  *      The decoder of chunked bodies: pieces give the same as the whole, and

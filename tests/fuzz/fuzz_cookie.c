@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_cookie.c --
  *
  *      Cookie, Authorization, Content-Type, and response header values: what is

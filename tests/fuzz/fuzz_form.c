@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_form.c --
  *
  *      Forms: every part of a multipart body lies inside it, and every name is

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_html.c --
  *
  *      HTML: tokens cover the page without a gap, attributes lie inside their

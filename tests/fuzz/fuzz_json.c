@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_json.c --
  *
  *      JSON: a reader ends, containers are closed in their order, strings are

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_parse.c --
  *
  *      The request parser: pieces give the same as the whole, every string is

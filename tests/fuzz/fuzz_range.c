@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_range.c --
  *
  *      Range, If-Range, dates, and Accept-Encoding: ranges stay inside the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_reply.c --
  *
  *      Heads of replies to requests of ours: they end at the same place however

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_ring.c --
  *
  *      The log memory of a dead server, damaged: what reads it and what

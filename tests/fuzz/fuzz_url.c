@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_url.c --
  *
  *      URLs: a path is normalized whatever was sent, the fast and the careful

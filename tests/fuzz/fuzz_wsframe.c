@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fuzz_wsframe.c --
  *
  *      Frames of WebSocket: pieces are judged as the whole is, and what was

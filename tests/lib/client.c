@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * client.c --
  *
  *      A client that knows what became of each of its requests.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * count_heap.c --
  *
  *      Preloaded into a server: counts what each thread takes from the heap.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * faulty_mmap.c --
  *
  *      To be preloaded: as long as a file "mmap.fails" is in the current

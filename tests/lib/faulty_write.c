@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * faulty_write.c --
  *
  *      To be preloaded: writes to files whose name has "faulty" in it are

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * kill_after_send.c --
  *
  *      To be preloaded: the process is killed as soon as so many bytes have

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # logload.tcl --
 #
 #       Threads of a server that write numbered audit records, as fast as a sink may have

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # lognumbers.tcl --
 #
 #       Records that carry numbers, as in ns_audit event n NUMBER, and which of them there are.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # port.tcl --
 #
 #       Ports for servers that are started, such that processes that run at the same

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # postgresql.tcl --
 #
 #       A PostgreSQL server of a test's own.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * record_sync.c --
  *
  *      To be preloaded: the path of each file and directory that is synced is

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * resolve_test.c --
  *
  *      To be preloaded, or part of a test program: a name "A+B.test" has the

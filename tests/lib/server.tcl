@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # server.tcl --
 #
 #       A real server for a test file, and HTTP over plain sockets.

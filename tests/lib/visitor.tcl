@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # visitor.tcl --
 #
 #       Visitors of a site, many at a time in one process: coroutines, each with its own

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dispatch.pml --
  *
  *      The hand-over of requests to connection threads, as nsd/dispatch does it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * receipt.pml --
  *
  *      Who puts the log records of a reply that another thread sends, as

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * records.pml --
  *
  *      The records of replies, as nsd/log/ring/lane.c and ring.c keep them in the

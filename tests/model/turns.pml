@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * turns.pml --
  *
  *      How those who log take turns at a sink that no log thread serves, as

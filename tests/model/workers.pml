@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * workers.pml --
  *
  *      How the log threads serve the sinks, as nsd/log/sink/worker.c and

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * calls.c --
  *
  *      A module whose command calls functions of the C API that need a server:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * logs.c --
  *
  *      A module that uses the C API of logging as modules do: severities,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * probe.c --
  *
  *      A module that uses the server as modules do, for tests of the C API: a

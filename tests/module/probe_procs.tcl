@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # probe_procs.tcl --
 #
 #       The part in Tcl of the module in probe.c.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lock_stress.c --
  *
  *      Locks, threads and lists of them under contention for a few seconds.

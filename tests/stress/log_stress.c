@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_stress.c --
  *
  *      Many threads log through lanes while sinks roll, reopen, change their

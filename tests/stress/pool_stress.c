@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * pool_stress.c --
  *
  *      Requests through a pool whose threads come and go all the time.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * receipt_stress.c --
  *
  *      Pairs of threads, one that answers and one that sends, change hands over

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * urlspace_stress.c --
  *
  *      Handlers that are registered, replaced and removed while other threads

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * aborts.h --
  *
  *      For tests of what ends the process.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * adp_parse_test.c --
  *
  *      1. inline blocks    2. server scripts    3. registered tags

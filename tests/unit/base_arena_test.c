@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_arena_test.c --
  *
  *      1. pieces    2. reset    3. large pieces

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_cache_test.c --
  *
  *      1. entries    2. size    3. expiry    4. statistics

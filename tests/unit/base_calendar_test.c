@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_calendar_test.c --
  *
  *      Times of the local clock.

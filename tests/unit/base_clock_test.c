@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_clock_test.c --
  *
  *      1. stamps    2. their wall clock time    3. arithmetic on Ns_Time

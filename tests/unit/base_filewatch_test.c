@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_filewatch_test.c --
  *
  *      What the kernel reports of a file is known to whoever asks.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_histogram_test.c --
  *
  *      1. empty    2. precision    3. edges    4. threads

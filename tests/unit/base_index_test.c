@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_index_test.c --
  *
  *      1. indexes    2. lists

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_ipaddress_test.c --
  *
  *      1. ranges    2. public addresses

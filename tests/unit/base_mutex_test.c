@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_mutex_test.c --
  *
  *      1. statistics    2. names and list    3. first use    4. conditions

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_path_test.c --
  *
  *      1. paths    2. descriptors    3. child processes    4. environment

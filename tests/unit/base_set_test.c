@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_set_test.c --
  *
  *      Each test runs on a set from the heap and on one in an arena.

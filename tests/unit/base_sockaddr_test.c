@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_sockaddr_test.c --
  *
  *      1. text and ports    2. masks    3. what addresses are

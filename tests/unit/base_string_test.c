@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_string_test.c --
  *
  *      1. growing strings    2. plain strings    3. the C library

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_thread_test.c --
  *
  *      1. start, end, join    2. names    3. list    4. thread-local values

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * base_writeall_test.c --
  *
  *      All bytes are written, or the caller hears why not.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * child.h --
  *
  *      What a process leaves that ends.

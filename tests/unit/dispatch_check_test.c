@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dispatch_check_test.c --
  *
  *      What a pool asserts of itself: each member that is wrong ends the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dispatch_pool_test.c --
  *
  *      Which thread of a pool serves which request, and when.

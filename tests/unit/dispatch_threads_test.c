@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dispatch_threads_test.c --
  *
  *      How many threads a pool has.

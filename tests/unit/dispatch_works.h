@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * dispatch_works.h --
  *
  *      A pool of connection threads whose works run until the test lets them

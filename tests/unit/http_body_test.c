@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_body_test.c --
  *
  *      Bodies: chunked coding, forms, gzip.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_field_test.c --
  *
  *      Values of header fields.

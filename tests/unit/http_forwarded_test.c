@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_forwarded_test.c --
  *
  *      Clients as proxies name them.

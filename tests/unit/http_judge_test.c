@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_judge_test.c --
  *
  *      1. refusals    2. keep-alive    3. 100-continue

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_parse_test.c --
  *
  *      The incremental request parser.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_reply_test.c --
  *
  *      The head of a reply to a request of ours.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_text_test.c --
  *
  *      Charsets, media types, HTML, base64, digests.

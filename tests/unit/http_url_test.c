@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * http_url_test.c --
  *
  *      URLs: coding, paths, requests, absolute and relative ones.

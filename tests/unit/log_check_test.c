@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_check_test.c --
  *
  *      What a sink asserts of itself when its lock is taken or given back: each

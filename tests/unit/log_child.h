@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_child.h --
  *
  *      A log in a child, since it lives as long as its process: its directory,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_compress_test.c --
  *
  *      Backups of one log, compressed in the background.

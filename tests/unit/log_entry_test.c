@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_entry_test.c --
  *
  *      The way of an entry through the thread that logs it.

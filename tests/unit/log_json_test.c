@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_json_test.c --
  *
  *      JSON in logs.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_kinds_test.c --
  *
  *      Lists of event kinds, and log units without events of some kinds.

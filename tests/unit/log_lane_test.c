@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_lane_test.c --
  *
  *      Lanes and their segments: what they assert of themselves, and what

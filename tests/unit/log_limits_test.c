@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_limits_test.c --
  *
  *      More sinks, streams, threads or records than there can be.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_line_test.c --
  *
  *      How an entry of the system log looks.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_recover_test.c --
  *
  *      What a killed process had not written is written by the next, once.

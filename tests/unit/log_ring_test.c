@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_ring_test.c --
  *
  *      A damaged log memory is refused, or read as far as it is sound.

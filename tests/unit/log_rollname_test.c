@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_rollname_test.c --
  *
  *      The names that rolled files get by a format.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_row_test.c --
  *
  *      Records as rows of a database, in a sink's buffer.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_settings.h --
  *
  *      The log as most unit tests of it have it: everything in one directory.

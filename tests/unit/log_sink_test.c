@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_sink_test.c --
  *
  *      Sinks in trouble: a file that cannot grow, a sink that hangs, memory

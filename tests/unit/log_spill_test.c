@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_spill_test.c --
  *
  *      What a killed process had on disk for a sink is written by the next,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_syslogaddress_test.c --
  *
  *      Addresses of syslog daemons.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_target_test.c --
  *
  *      What types of sinks assert when they get bytes to write.

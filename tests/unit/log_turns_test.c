@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_turns_test.c --
  *
  *      Threads that log where no log thread writes for them: they take turns.

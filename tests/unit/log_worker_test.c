@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * log_worker_test.c --
  *
  *      The threads that serve the sinks: chores that hang, that are slow, and

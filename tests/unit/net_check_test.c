@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_check_test.c --
  *
  *      What messages, sockets, wheels, receipts and writer jobs assert: each

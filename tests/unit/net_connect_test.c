@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_connect_test.c --
  *
  *      Connecting to names with several addresses, and asking for ports that

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_driver_test.c --
  *
  *      A driver as a client sees it: requests in pieces and in a row, bodies of

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_echo.h --
  *
  *      A small server for tests of drivers: it answers every request with what

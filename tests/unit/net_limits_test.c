@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_limits_test.c --
  *
  *      A driver under stress: spooled uploads, clients that are too slow or too

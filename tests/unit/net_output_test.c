@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_output_test.c --
  *
  *      1. copies    2. borrowed pieces    3. files    4. consuming

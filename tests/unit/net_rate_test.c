@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_rate_test.c --
  *
  *      Limits of throughput.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_stop_test.c --
  *
  *      A driver thread that is late while its driver stops.

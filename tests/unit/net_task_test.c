@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_task_test.c --
  *
  *      1. socket callbacks    2. tasks    3. event queues    4. vectors

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_tlskept_test.c --
  *
  *      Settings of TLS clients that are kept.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * net_wheel_test.c --
  *
  *      1. order    2. far limits    3. cancel    4. long sleep

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nslog_format_test.c --
  *
  *      The access line and its JSON form.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_config_test.c --
  *
  *      The configuration store, and the file it is read from.

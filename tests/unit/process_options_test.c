@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_options_test.c --
  *
  *      The command line, addresses to bind, and the watchdog's patience.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_parameters_test.c --
  *
  *      Rows of parameters, and the structs that they fill.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_prebind_test.c --
  *
  *      Sockets bound early, and the helper that binds them.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * process_units_test.c --
  *
  *      How numbers, sizes, durations and truth are written.

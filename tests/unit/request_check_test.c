@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request_check_test.c --
  *
  *      What replies and connections assert: each step out of turn, and each

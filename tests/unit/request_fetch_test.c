@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request_fetch_test.c --
  *
  *      1. replies    2. requests    3. failures

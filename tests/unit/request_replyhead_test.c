@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request_replyhead_test.c --
  *
  *      1. bytes of a header    2. framing    3. keep-alive

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * request_urltree_test.c --
  *
  *      Which of several URL patterns wins.

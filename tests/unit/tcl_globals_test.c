@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tcl_globals_test.c --
  *
  *      The end of the globals of a script, both by a look at Tcl's tables and

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * tcl_objv_test.c --
  *
  *      Words of a command parsed by tables.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * text_steps_test.c --
  *
  *      How much is read of text that clients may supply.

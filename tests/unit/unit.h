@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * unit.h --
  *
  *      What unit tests include first.

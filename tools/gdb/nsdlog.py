@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # nsdlog.py --
 #
 #       Gives gdb the command nsd-log, which prints the log records that a server had

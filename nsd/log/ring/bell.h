@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bell.h --
  *
  *      A thread that writes into a lane rings the bell for those that read it.

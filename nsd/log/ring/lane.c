@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lane.c --
  *
  *      The writing side of the mapping: lanes of threads.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lanecheck.c --
  *
  *      What must hold of a lane and of its segments.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * lanecheck.h --
  *
  *      A thread's lane as lane.c has it, and what must hold of it and of its

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reader.c --
  *
  *      Reading the lanes of a mapping.

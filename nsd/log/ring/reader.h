@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * reader.h --
  *
  *      Reading the lanes of a mapping: a place in each, and all of them merged

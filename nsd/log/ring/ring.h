@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ring.h --
  *
  *      The memory of the log engine: a mapping that outlives the process.

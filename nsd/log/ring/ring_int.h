@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ring_int.h --
  *
  *      A mapping from inside, for the files that make it up: ring.c has its

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ringfile.c --
  *
  *      Files of mappings: names, locks, and which of them are open here.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ringkeep.c --
  *
  *      What dead processes left in mappings: the parts that are still needed,

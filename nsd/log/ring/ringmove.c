@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * ringmove.c --
  *
  *      A new file for the mapping in use.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * segment.c --
  *
  *      Free segments of the mapping, and what happens when few are left.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * segment.h --
  *
  *      Free segments of the mapping, for lane.c.  Any thread.

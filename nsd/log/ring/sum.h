@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sum.h --
  *
  *      Sums of bytes, by which records and files of mappings are known.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bound.c --
  *
  *      How far a sink may fall behind.

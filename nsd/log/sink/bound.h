@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * bound.h --
  *
  *      How far a sink may fall behind.

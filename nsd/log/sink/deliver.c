@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * deliver.c --
  *
  *      How a record gets into the buffer of a sink: which ones are left out,

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * deliver.h --
  *
  *      How a record gets into the buffer of a sink, and when the buffer is

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * flush.c --
  *
  *      How a sink's buffer gets to its target.

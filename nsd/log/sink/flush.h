@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * flush.h --
  *
  *      How a sink's buffer gets to its target.  Call with the sink locked.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * leftover.c --
  *
  *      The mappings of processes that were killed.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * leftover.h --
  *
  *      The mappings of processes that were killed.

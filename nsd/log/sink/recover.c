@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * recover.c --
  *
  *      What earlier processes of this server accepted and did not write.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * relieve.c --
  *
  *      How a sink gives log memory back: its oldest records move into its spill

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * relieve.h --
  *
  *      How a sink gives log memory back.  Call with the sink locked, or, while

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * settle.h --
  *
  *      How far an interrupted write got, found out from the file.

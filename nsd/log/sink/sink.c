@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sink.c --
  *
  *      How sinks start and end, and the memory that they read.

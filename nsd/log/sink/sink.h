@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sink.h --
  *
  *      Sinks: each takes the records of some streams and writes them somewhere.

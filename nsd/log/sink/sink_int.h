@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sink_int.h --
  *
  *      The inside of a sink, for the files that make it up.  Each calls only

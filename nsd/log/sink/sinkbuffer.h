@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkbuffer.h --
  *
  *      Lines that a sink has not written yet, and what the target does with

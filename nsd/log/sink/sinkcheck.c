@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkcheck.c --
  *
  *      What holds for a sink whenever no thread works for it; see sinkcheck.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkcheck.h --
  *
  *      What holds for a sink whenever no thread works for it.  The server stops

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkcounts.h --
  *
  *      The counters of a sink: a part of it.  Written with the sink's lock

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkfd.c --
  *
  *      The descriptor that a sink writes to: how it gets a new one and leaves

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkfd.h --
  *
  *      The descriptor that a sink writes to.  Call with the sink locked.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinklane.c --
  *
  *      Where a sink reads: its streams, and the lanes of each.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinklane.h --
  *
  *      Where a sink reads: its streams, and the lanes of each.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkloan.h --
  *
  *      What a sink lends and owes: its places, lent during a write, its spill

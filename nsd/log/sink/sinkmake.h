@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkmake.h --
  *
  *      How a single sink is made and freed.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkpass.c --
  *
  *      A pass: records from the sink's lanes, merged by time, go into its

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkpass.h --
  *
  *      A pass moves records from the lanes into the sink's buffer.  Call with

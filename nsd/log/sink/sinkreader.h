@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkreader.h --
  *
  *      Where a sink reads: a part of it.  The code is in sinklane.c.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkrequest.c --
  *
  *      Requests to sinks: flush, roll, reopen, new settings.

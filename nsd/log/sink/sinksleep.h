@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinksleep.h --
  *
  *      What a sink waits for while no thread works for it: a part of the sink.

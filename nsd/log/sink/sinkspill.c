@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkspill.c --
  *
  *      What a sink has on disk: how its spill file begins and ends. bound.c

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkspill.h --
  *
  *      What a sink has on disk; unspill.h brings it back.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkstate.c --
  *
  *      The settings of a sink, and its statistics.

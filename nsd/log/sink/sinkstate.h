@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkstate.h --
  *
  *      The settings of a sink: changing them, and what they let pass.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinktable.h --
  *
  *      The table of sinks, and the mapping that they read.  Its public part is

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinktarget.h --
  *
  *      What a sink knows about its target: a part of it, guarded by its lock.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkthread.c --
  *
  *      What a worker does for a sink: when the sink sleeps, and what wakes it.

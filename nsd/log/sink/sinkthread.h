@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkthread.h --
  *
  *      What workers do for a sink.

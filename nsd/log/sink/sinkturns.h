@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkturns.h --
  *
  *      The turns of threads that log: a part of a sink.  The code is in

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinktype.h --
  *
  *      The types of sinks: the server's own, and those of modules, which are

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkwake.c --
  *
  *      Which thread may work for a sink: its lock, what it waits for while no

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkwork.c --
  *
  *      Work for a sink, done by one thread at a time: a log thread, or, if none

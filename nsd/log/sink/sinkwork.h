@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * sinkwork.h --
  *
  *      Turns of threads that log, for sinks that no worker serves.

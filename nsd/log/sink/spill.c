@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spill.c --
  *
  *      Records that a sink has not written yet, in a file; see spill.h.

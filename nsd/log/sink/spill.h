@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spill.h --
  *
  *      Records that a sink has not written yet, moved from the log memory to a

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spillhead.c --
  *
  *      What a spill file says about itself; see spillhead.h.

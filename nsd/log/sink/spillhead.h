@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spillhead.h --
  *
  *      What a spill file says about itself.

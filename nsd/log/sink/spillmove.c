@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spillmove.c --
  *
  *      Moves dead processes' records from memory to disk; see spillmove.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * spillmove.h --
  *
  *      Moves dead processes' records from memory to disk.

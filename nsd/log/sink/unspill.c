@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * unspill.c --
  *
  *      Brings what a sink has on disk into its buffer.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * worker.c --
  *
  *      Threads for the work of sinks; see worker.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * worker.h --
  *
  *      A few threads that serve many chores, each when it is due, and never by

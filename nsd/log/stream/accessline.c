@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * accessline.c --
  *
  *      An access record becomes a line.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * audit.h --
  *
  *      The stream `audit`: who did what.

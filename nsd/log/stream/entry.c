@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * entry.c --
  *
  *      The path of an entry through the thread that logs it.

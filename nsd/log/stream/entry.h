@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * entry.h --
  *
  *      The way of an entry through the thread that logs it.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filter.c --
  *
  *      Procedures that see each entry of the system log before it is written.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filter.h --
  *
  *      Procedures that see each entry of the system log before it is written.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * json.h --
  *
  *      Writing JSON (RFC 8259) into a line.

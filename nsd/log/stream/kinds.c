@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * kinds.c --
  *
  *      Lists of event kinds.

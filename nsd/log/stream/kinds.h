@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * kinds.h --
  *
  *      Lists of event kinds: what a sink's parameter `ignore` says.

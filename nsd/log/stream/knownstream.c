@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * knownstream.c --
  *
  *      Streams whose records the server can format without their makers.

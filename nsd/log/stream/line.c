@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * line.c --
  *
  *      How an entry of the system log looks in the file.

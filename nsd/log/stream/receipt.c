@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * receipt.c --
  *
  *      Who puts the log records of a reply; see receipt.h.

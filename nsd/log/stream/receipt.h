@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * receipt.h --
  *
  *      The log records of one reply that say how many bytes of it were sent

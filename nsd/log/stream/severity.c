@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * severity.c --
  *
  *      The severities of log entries.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * severity.h --
  *
  *      The severities of log entries.

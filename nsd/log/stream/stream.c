@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * stream.c --
  *
  *      Streams: names, and the path of a record to the sinks.

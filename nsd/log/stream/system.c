@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * system.c --
  *
  *      The stream of the system log: entries as records, and as lines.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * system.h --
  *
  *      The stream of the system log: entries as records, and as lines.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * unit.c --
  *
  *      Log units: one request's events as one record.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * unit.h --
  *
  *      Log units: one request's events, collected by its thread, and handed to

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * compress.h --
  *
  *      Backups of log files are compressed in the background.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fdsink.c --
  *
  *      NsAsyncWrite: a log thread writes bytes to a descriptor of the caller's.

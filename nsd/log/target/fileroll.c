@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fileroll.c --
  *
  *      Which file a file sink writes to: rolling, reopening, and noticing that

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * fileroll.h --
  *
  *      Which file a file sink writes to.

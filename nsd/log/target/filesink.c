@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * filesink.c --
  *
  *      Sinks that write lines to a file, to standard output or standard error.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * linefile.c --
  *
  *      Files of scripts' own, to which the log threads append.

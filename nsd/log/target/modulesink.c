@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * modulesink.c --
  *
  *      Sinks of the types that modules provide.

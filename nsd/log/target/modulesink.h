@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * modulesink.h --
  *
  *      Sinks of the types that modules bring; see nslogsink.h.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * openfiles.c --
  *
  *      The log files that are open for writing.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * openfiles.h --
  *
  *      Which files are logs that somebody writes to, by what they are, not by

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * rollfile.c --
  *
  *      Backups of log files: numbered, dated, purged.

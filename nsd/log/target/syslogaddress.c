@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * syslogaddress.c --
  *
  *      Where a syslog daemon listens, as text.

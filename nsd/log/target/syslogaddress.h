@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * syslogaddress.h --
  *
  *      The address of a syslog daemon, as text: unix:PATH, udp:HOST:PORT,

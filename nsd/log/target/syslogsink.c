@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * syslogsink.c --
  *
  *      Sinks that send messages of RFC 5424 to a syslog daemon: over a local

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * target.h --
  *
  *      The types of sinks that are the server's own.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * targetcheck.c --
  *
  *      What must hold whenever a type of sinks gets bytes to write.

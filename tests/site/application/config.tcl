@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # config.tcl --
 #
 #       The configuration of the community site.  It runs from the directory where it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Every section and parameter of this generation, most of them with their defaults.
 
 ns_configure_variables "full_" {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A community site of the older generation: one server with a database, Tcl
 # library of its own, parameters that its scripts read.
 

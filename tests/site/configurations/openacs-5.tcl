@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A community site of today.
 
 set defaultConfig {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # What an administrator of a small site writes: variables at the top, a section
 # for each part of the server, and modules that are switched off by a comment.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A site with two servers behind the same drivers, as a configuration of today has
 # it: settings in a dict, addresses in lists, sections from others.
 

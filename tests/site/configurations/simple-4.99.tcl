@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The least that serves pages: one server, one driver, an access log.
 
 set home /usr/local/ns

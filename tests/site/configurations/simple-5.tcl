@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The same in blocks, with settings that the environment can change.
 
 ns_configure_variables "site_" {

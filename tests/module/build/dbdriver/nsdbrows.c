@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * nsdbrows.c --
  *
  *      A database driver without a database.  Its statements are:

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * driver.c --
  *
  *      A user of the library store.

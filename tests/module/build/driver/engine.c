@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * engine.c --
  *
  *      It knows nothing of the server.

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * drivers.c --
  *
  *      Drivers as modules have them, by the module's name: `greeter` does all

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * main.c --
  *
  *      The program: it uses the server's library, and runs no server.

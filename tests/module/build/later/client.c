@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * client.c --
  *
  *      The program.  It runs no server: `later-client URL` tells the host,

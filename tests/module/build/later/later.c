@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * later.c --
  *
  *      A module as one writes it for today's releases: a command, a handler, a

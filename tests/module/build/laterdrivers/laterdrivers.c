@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * laterdrivers.c --
  *
  *      Drivers as they are written for today's releases, by the start of the

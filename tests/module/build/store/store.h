@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: MPL-2.0
  * store.h --
  *
  *      Counts names.  There is one count in a process.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MPL-2.0
 -- postgres.sql --
 --
 --      The tables, for PostgreSQL.  Times are seconds since 1970.  sqlite.sql differs in

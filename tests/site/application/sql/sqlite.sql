@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MPL-2.0
 -- sqlite.sql --
 --
 --      The tables, for SQLite.  Times are seconds since 1970.  postgres.sql differs in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # account-procs.tcl --
 #
 #       People who have registered.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # board-procs.tcl --
 #
 #       Boards, topics and posts.

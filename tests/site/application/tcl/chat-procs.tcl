@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # chat-procs.tcl --
 #
 #       The chat: everybody who is there hears what anybody says, by WebSocket.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # file-procs.tcl --
 #
 #       Files that visitors attach to posts.  They are below home/files, under names of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # i18n-procs.tcl --
 #
 #       Languages and charsets.

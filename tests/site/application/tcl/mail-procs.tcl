@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # mail-procs.tcl --
 #
 #       Mail.  A message is queued in the transaction that gives reason for it, so it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # news-procs.tcl --
 #
 #       News while a page is open: new posts, as server-sent events.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # permission-procs.tcl --
 #
 #       Who may do what on which board.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # portlet-procs.tcl --
 #
 #       The boxes of the home page, as objects: with TclOO, or with NX where the package

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # request-procs.tcl --
 #
 #       The request processor: from a URL to a page.

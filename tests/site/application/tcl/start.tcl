@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # start.tcl --
 #
 #       What happens once, when the procedures are there: the last file of the library.

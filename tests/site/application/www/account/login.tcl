@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Who has an account shows the password, and goes on where a page asked for it.
 
 page::contract {{return line /} {name line ""} {password text ""}}

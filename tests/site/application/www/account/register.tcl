@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A new account.
 
 set title [_ nav.register]

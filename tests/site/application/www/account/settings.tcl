@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # What members can change about themselves.
 
 permission::requireMember

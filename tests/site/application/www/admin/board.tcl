@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A new board.
 
 page::contract {{name line} {about line} {url line} {members flag}}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # What administrators look after.
 
 set title [_ nav.admin]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # All posts of a board as CSV: sent while they are read, so that a large board needs no
 # more memory than a small one.
 

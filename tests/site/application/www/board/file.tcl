@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A file of a post, delivered in the background.
 
 page::contract {{id integer}}

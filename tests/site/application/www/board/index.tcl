@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The topics of a board.
 
 page::contract {{page integer 0}}

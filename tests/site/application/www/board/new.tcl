@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A new topic: its form, and what the form sends.
 
 set boardId [dict get [conn node] board_id]

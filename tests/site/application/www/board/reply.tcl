@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A post in a topic that is there.
 
 page::contract {{id integer} {body text}}

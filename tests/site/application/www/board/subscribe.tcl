@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Mail about new posts in a topic, or no more.
 
 permission::requireMember

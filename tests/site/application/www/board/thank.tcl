@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Somebody thanks for a post.
 
 permission::requireMember

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A topic with its posts, and a form to reply.
 
 page::contract {{id integer}}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The request of a browser for its WebSocket.
 
 permission::requireMember

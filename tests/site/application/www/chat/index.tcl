@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The chat room.
 
 permission::requireMember

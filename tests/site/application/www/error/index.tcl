@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # What visitors see instead of a page that failed.  The reply has the status already, and
 # keeps it.
 

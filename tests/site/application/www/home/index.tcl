@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # The boards that the visitor may read, and the boxes beside them.
 
 set title [site::title]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # A visitor chooses a language.
 
 page::contract {{locale line en}}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # How far an upload is, for the page of its form: [received, total].
 
 page::contract {{upload line}}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Posts with some words in them or in their topic's title.
 
 page::contract {{q line ""}}

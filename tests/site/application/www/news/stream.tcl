@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MPL-2.0
 # Server-sent events about new posts.
 
 news::listen

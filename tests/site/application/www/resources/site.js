@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MPL-2.0 */
 // site.js -- what pages do beyond forms and links, which work without it.
 
 "use strict";
