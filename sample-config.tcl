@@ -1,17 +1,61 @@
 # SPDX-License-Identifier: MPL-2.0
 # sample-config.tcl --
 #
-#       A configuration that shows every parameter.  It serves pages/ on port 8080 to
-#       this machine alone (PORT and ADDRESS in the environment name others) and works
-#       where it is: in the tree where the server was built, and below the prefix
-#       where it was installed.
+#       A configuration that shows every parameter.  The first part has what most sites
+#       change; the rest is good as it is.  It works where it is: in the tree where the
+#       server was built, and below the prefix where it was installed.
 #
 #       What is commented out shows the default.  Sizes may be written as 10MB or
 #       64KiB, times as 500ms, 30s, 2m.  `nsd -T -t FILE` checks a configuration.
 
-set port [expr {[info exists env(PORT)] ? $env(PORT) : 8080}]
-# 0.0.0.0, or a list such as {0.0.0.0 ::}, opens the server to the network.
-set address [expr {[info exists env(ADDRESS)] ? $env(ADDRESS) : "127.0.0.1"}]
+######################################################################
+# What most sites change
+
+# Where the server listens: this machine alone, IPv4 and IPv6.  {0.0.0.0 ::} opens it to
+# the network.
+set address       {127.0.0.1 ::1}
+set port          8080
+
+# The directory of the pages; empty: pages/ beside the programs.
+set pages         ""
+
+# The name of the site, for redirects to clients that do not say which one they mean.
+set hostname      ""
+
+# For https, a PEM file with the certificate, its chain and the private key.
+set certificate   ""
+set httpsport     8443
+
+# The monitor and the figures at /metrics have a port of their own, for clients on this
+# machine; 0: none.
+set monitorport   9080
+
+# Who may look at them from other machines, at all ports.
+set monitoruser     ""
+set monitorpassword ""
+
+# Requests that run at a time; the others wait.
+set maxthreads    10
+
+# The largest upload.
+set maxinput      32MB
+
+# The system's user is an option: `nsd -u www-data -t FILE`, started as root.
+
+######################################################################
+# Everything else
+
+# PORT and ADDRESS in the environment win; a server at another port is a second one, to
+# which the monitor's port does not belong.
+if {[info exists env(PORT)]} {
+    if {$env(PORT) != $port} { set monitorport 0 }
+    set port $env(PORT)
+}
+if {[info exists env(ADDRESS)]} { set address $env(ADDRESS) }
+# A machine without IPv6 has no ::1.
+if {[catch {open /proc/net/if_inet6} interfaces] || ![regexp { lo\n} [read $interfaces]]} {
+    set address [lsearch -all -inline -not -exact $address ::1]
+}
 
 if {[info exists env(NSD_TREE)]} {
     set top $env(NSD_TREE)
@@ -24,14 +68,13 @@ if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
     set initfile $top/nsd/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg} { set object($module) $top/$module/$module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg nsredis} { set object($module) $top/$module/$module.so }
 } else {
     set home     $top
     set initfile $top/bin/init.tcl
-    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg} { set object($module) $module.so }
+    foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg nsredis} { set object($module) $module.so }
 }
-######################################################################
-# The process
+if {$pages eq ""} { set pages $top/pages }
 
 # The process.
 ns_section ns/parameters
@@ -44,7 +87,11 @@ ns_section ns/parameters
    # File that holds the process id; the first default holds if home/logs
    # exists. Default: logs/nsd.pid, or nsd.pid.
   #ns_param pidfile                 {}
+  #ns_param controlsocket           {}
+  #ns_param coredump                false      ;# A crash leaves a core file.
+  #ns_param workingdir              {}         ;# Where it goes; empty: home.
   #ns_param shutdowntimeout         20         ;# A shutdown takes at most this long.
+  #ns_param drainwait               0          ;# Time in which the server still serves, but is not ready.
    ns_param tcllibrary              $top/tcl   ;# Tcl library of all servers.
   #ns_param tclinitlock             false      ;# Make interpreters one at a time.
   #ns_param rejectalreadyclosedconn true       ;# A second reply to a request is an error.
@@ -69,6 +116,8 @@ ns_section ns/parameters
   #ns_param sockacceptlog           4
   #ns_param concurrentinterpcreate  {}         ;# Accepted and ignored.
   #ns_param mutexlocktrace          {}         ;# Accepted and ignored.
+   # Clients on this machine see why a page failed, with its source.
+  #ns_param development             false
   #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
@@ -95,11 +144,21 @@ ns_section ns/parameters
   #ns_param autosni                 true
    # Memory of all request bodies; beyond, they go to disk.
   #ns_param maxbodymemory           256MB
-   # Disk space of all replies that clients do not take; beyond, they are cut.
+   # Largest value that ns_conn content, ns_getform, ns_http and ns_fileread make of a
+   # body or file; 0: no limit.
+  #ns_param maxcontentmemory        256MB      ;# Default: maxbodymemory, if that is set.
+   # Disk space of all replies that clients do not take; beyond, they are cut; 0 = no
+   # limit.
   #ns_param maxspool                1GB
+   # The same of request bodies that are too large for memory; beyond, they get 503.
+  #ns_param maxbodyspool            0
+   # What both leave free of the file system.
+  #ns_param minfree                 0
+   # Directory of both; of bodies without a name.
+  #ns_param spoolpath               {}
   #ns_param poller                  epoll      ;# How drivers wait for sockets.
    # Follow the progress of uploads that are larger; 0 = none.
-  #ns_param progressminsize         0
+   ns_param progressminsize         64KB       ;# So that a page can show how far an upload is.
    # Charset that ns_encodingfortype and ns_choosecharset fall back to.
   #ns_param outputcharset           utf-8
   #ns_param urlcharset              utf-8      ;# Charset of query strings and forms.
@@ -116,6 +175,11 @@ ns_section ns/parameters
    # Suffix (strftime) of rolled system logs; empty: numbers.
   #ns_param logrollfmt              {}
   #ns_param logusec                 false      ;# Microseconds in the time stamps.
+  #ns_param logusecdiff             false      ;# The time since the entry before.
+  #ns_param logrelative             false      ;# Seconds since the start, not the date.
+  #ns_param logsec                  true       ;# The time in each entry,
+  #ns_param logthread               true       ;# and process and thread.
+  #ns_param logdeduplicate          false      ;# Equal entries in a row are counted.
    # Each message on a line of its own, with a blank line behind it.
   #ns_param logexpanded             false
    # Control characters in messages: 0 raw, 1 all on one line, 2 readable.
@@ -183,43 +247,82 @@ ns_section ns/encodings
    ns_param .htm                    utf-8
    ns_param .txt                    utf-8
 
-# Limits that scripts ask for: name and description; then each one's values.
+# Limits that scripts ask for, and the server does not enforce: name and description;
+# then each one's values.
 ns_section ns/limits
   #ns_param upload                  "Uploads of pictures"
 #ns_section ns/limit/upload
-  #ns_param maxrun                  100        ;# Requests that run at a time.
-  #ns_param maxwait                 100        ;# Requests that wait for a thread.
-  #ns_param maxupload               10240000   ;# Bytes of a request body.
-  #ns_param timeout                 60         ;# Time to complete a request.
+  #ns_param maxrun                  100        ;# Requests that run at a time; 0: any number.
+  #ns_param maxwait                 100        ;# Further ones that wait for these; others get 503.
+  #ns_param maxupload               10240000   ;# Bytes of a request body; larger ones get 413.
+  #ns_param timeout                 60         ;# Then a request is cancelled and gets 503.
+  #ns_param enforce                 false      ;# true: the above has an effect.
+
+# Formats of log records, by name: text with variables.
+ns_section ns/logformats
+  #ns_param short                   {[$localtime] $peer "$method $path" $status $duration}
 
 # Further places where log records go: name and description; then each one's
 # settings.
 ns_section ns/logsinks
-  #ns_param slow                    "Requests that took long"
-#ns_section ns/logsink/slow
+   ns_param slow                    "Requests that took long"
+ns_section ns/logsink/slow
    # Where the records go: file, stdout, stderr, syslog, or TYPE of a module
-   # nslogTYPE.so, such as sqlite and postgresql.
+   # nslogTYPE.so, such as sqlite, postgresql and kafka.
   #ns_param type                    file
    # Streams that the sink takes: system, access, audit, operation, or a
    # module's.
-  #ns_param streams                 {}
-  #ns_param file                    {}         ;# File of types file and sqlite.
-   # Of type syslog: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT.
+   ns_param streams                 operation  ;# One record per request, with all its times.
+   ns_param file                    slow.log   ;# File of types file and sqlite.
+   # Of type syslog: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT, tls:HOST:PORT, or a
+   # list that is tried in turn; with TLS the name in the certificate, if it is not
+   # HOST.
   #ns_param address                 {}
+  #ns_param peername                {}
+   # Of type journald: where it listens; the name for journalctl -t.
+  #ns_param socket                  /run/systemd/journal/socket
+  #ns_param identifier              nsd
+   # Of type otlp: URLs of collectors, header fields such as a token, attributes
+   # of this server.
+  #ns_param endpoint                http://localhost:4318/v1/logs
+  #ns_param headers                 {}
+  #ns_param resource                {service.name nsd}
+  #ns_param compression             gzip
   #ns_param connection              {}         ;# Of type postgresql: a connection string.
   #ns_param table                   {}         ;# Of the databases.
-  #ns_param format                  {}         ;# Form of a record. Default: by stream.
+   # Of type kafka: HOST:PORT,...; what messages of one key have in common: none,
+   # server, sink, stream or severity; further settings of librdkafka, such as
+   # {compression.codec lz4}.
+  #ns_param brokers                 {}
+  #ns_param topic                   nsd-log
+  #ns_param key                     none
+  #ns_param headers                 false      ;# Server, sink, stream and severity with each message.
+  #ns_param transactions            true       ;# Each record exactly once; false: at least once.
+  #ns_param positions               nsd-log-positions ;# The topic for how far a sink has got.
+  #ns_param settings                {}
+  #ns_param timeout                 4s         ;# How long one attempt to write may take.
+   # Form of a record: native, json, common, combined, a name of ns/logformats,
+   # or a template.
+  #ns_param format                  {}
+  #ns_param fields                  {}         ;# Names and values added to records in JSON.
+   # What the sink does not get: {ipv4 24 ipv6 48 query remove parameters {token}
+   # headers {Cookie}}.
+  #ns_param mask                    {}
+  #ns_param if                      {}         ;# Conditions: {{status >= 400} {url !~ /health*}}.
   #ns_param minseverity             {}         ;# Lowest severity of system records. Default: all.
    # Kinds of events that are left out: of audit records, severities of
    # system records, and what happened during requests.
   #ns_param ignore                  {}
    # Of stream operation: only requests that took at least this long.
-  #ns_param slowthreshold           0
-  #ns_param sample                  1          ;# Of stream operation: one request in this many.
+   ns_param slowthreshold           1s
+   # One record in this many; of errors and audit records, all.
+  #ns_param sample                  1
+   # Records per second, or N/TIME; a line tells how many were left out.
+  #ns_param maxrate                 {}
   #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
    # How far the sink may fall behind in bytes of logmemory; 0 = half of that. Its oldest
-   # records go to disk then.
-  #ns_param maxmemory               0
+   # records go to disk then. Here they are few.
+   ns_param maxmemory               1MB
    # Limit of the sink's records in logspilldir; 0 = none.
   #ns_param maxspill                1GiB
    # Bytes collected before a write; 0 = each record by itself.
@@ -227,10 +330,21 @@ ns_section ns/logsinks
    # The oldest record waits no longer than this. Default: 0.1s, databases 5s.
   #ns_param buffertime              {}
   #ns_param batchsize               50         ;# Rows of one insert into a database.
-  #ns_param rotatesize              0          ;# Roll when the file is larger; 0 = never.
-  #ns_param rollhour                {}         ;# Roll every day at this hour.
+   ns_param rotatesize              10MB       ;# Roll when the file is larger; 0 = never. Nobody watches this one.
+   # Roll whenever this time of the calendar begins, such as 1h, 1d or 1w.
+  #ns_param rollevery               {}
+   # Roll every day at this hour; with rollevery 1w, on Mondays.
+  #ns_param rollhour                {}
+  #ns_param rollonsignal            false      ;# Roll on SIGHUP.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled files; empty: numbers.
   #ns_param maxbackup               10         ;# Rolled files that are kept.
+   # Rolled files whose last line is older are deleted; 0 = never.
+  #ns_param maxage                  0
+  #ns_param maxtotal                0          ;# Limit of the size of all rolled files; 0 = none.
+   # The oldest rolled files go when less of the file system is free: a size, or N%.
+  #ns_param minfree                 0
+  #ns_param mode                    0644       ;# Permissions of the sink's files.
+  #ns_param owner                   {}         ;# Of the sink's files: USER, USER:GROUP, or :GROUP.
   #ns_param compress                none       ;# How rolled files are compressed.
    # When the file is synced to disk: none, batch, or an interval.
   #ns_param sync                    none
@@ -251,7 +365,7 @@ ns_section ns/logsinks
 # Databases: drivers, pools of connections, and what each pool connects to.  A
 # server has them with module nsdb.
 ns_section ns/db/drivers
-  #ns_param sqlite                  $object(nsdbsqlite)
+   ns_param sqlite                  $object(nsdbsqlite)
   #ns_param postgres                $object(nsdbpg)
 #ns_section ns/db/driver/sqlite
   #ns_param busytimeout             5s         ;# How long to wait for another's lock.
@@ -262,11 +376,11 @@ ns_section ns/db/drivers
   #ns_param connecttimeout          10s        ;# How long to wait for a connection.
   #ns_param datestyle               {}         ;# As in `set datestyle to`.
 ns_section ns/db/pools
-  #ns_param main                    "Data of the site"
-#ns_section ns/db/pool/main
-  #ns_param driver                  {}         ;# Its name in ns/db/drivers.
+   ns_param main                    "Data of the site"
+ns_section ns/db/pool/main
+   ns_param driver                  sqlite     ;# Its name in ns/db/drivers.
    # The database, as the driver names it: a file, HOST:PORT:DBNAME.
-  #ns_param datasource              {}
+   ns_param datasource              site.db
   #ns_param user                    {}
   #ns_param password                {}
   #ns_param connections             2          ;# Handles, and so connections at most.
@@ -295,7 +409,19 @@ ns_section ns/server/default
    # Links to this server have the host that the client asked for; else, the driver's
    # location.
   #ns_param redirectwithhost        true
+   # A redirect to a path of this server is sent as a path, not as a whole URL.
+  #ns_param relativeredirects       false
+   # Field with the id of the request, which replies and logs get; empty: none.
+   ns_param requestid               X-Request-Id ;# Default: empty.
+   # Parameters of queries, by a part of their names, whose values ns_server slowest
+   # does not show.
+  #ns_param maskparameters          {password passwd secret token key code}
+   # Handlers and pages with figures of their own in ns_server routes.
+  #ns_param maxroutes               500
    # Error pages end with the server's name and location.
+   # ADP template, below conf of home, of error pages and notices: with variables title,
+   # notice and noticedetail; if there is none, they are built in.
+  #ns_param noticeadp               returnnotice.adp
   #ns_param noticedetail            true
    # Neither the field Server nor error pages name the server.
   #ns_param stealthmode             false
@@ -320,13 +446,17 @@ ns_section ns/server/default
   #ns_param enablehttpproxy         false      ;# Be an HTTP proxy for GET and POST requests.
   #ns_param allowhttpproxy          {}         ;# Patterns of client addresses that may use it.
   #ns_param enabletclpages          false      ;# Run /*.tcl below the page root.
+  #ns_param livepath                {}         ;# Answered by the driver itself with 200.
+  #ns_param readypath               {}         ;# Likewise, but with 503 while the server drains or stops.
+  #ns_param readyoverrun            0          ;# The default pool was full for so long: 503; 0: never.
+  #ns_param healthlog               false      ;# Requests for these are in the access log.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Driver threads answer requests for cached files themselves.
   #ns_param driverfastpath          true
   #ns_param maxconnections          100        ;# Requests that the pool holds, running and waiting.
-  #ns_param maxthreads              10         ;# Connection threads at most.
+   ns_param maxthreads              $maxthreads ;# Connection threads at most.
   #ns_param minthreads              1          ;# Connection threads at least.
-   ns_param connsperthread          0          ;# Requests after which a thread ends; 0 = never.
+   ns_param connsperthread          0          ;# Requests after which a thread ends; 0 = never: a new one costs time.
    # A thread above minthreads ends when it was idle for this long.
   #ns_param threadtimeout           120
    # No thread is created while the queue is below this percentage.
@@ -335,9 +465,21 @@ ns_section ns/server/default
   #ns_param highwatermark           80
    # A request that has waited this long gets a new thread; 0 = off.
   #ns_param queuepatience           0.1s
+   # A request that has waited this long for a thread gets 503; 0 = off. Nobody looks at
+   # an empty page for longer.
+   ns_param queuetimeout            30s
+   # A request that has waited longer for a thread is not run if its client has left; 0 = off.
+  #ns_param skipabandoned           2s
+   # Cancel a request that runs when its client has left.
+  #ns_param cancelabandoned         false
+   # A request that has run this long is cancelled and gets 503; 0 = off.
+  #ns_param maxruntime              0
+  #ns_param maxstuck                4          ;# Other threads for requests that hang 5 s longer.
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
+  #ns_param maxrunperpeer           0          ;# Requests of one client that the pool has at a time; 0 = no limit.
+  #ns_param maxwaitperpeer          0          ;# Requests of one client that wait for a thread; 0 = no limit.
    # Limit in kB/s for all replies of the pool that writers send; 0 = none.
   #ns_param poolratelimit           0
   #ns_param connectionratelimit     0          ;# Limit in kB/s for each of these replies; 0 = none.
@@ -347,12 +489,13 @@ ns_section ns/server/default
 ns_section ns/server/default/modules
    ns_param nssock                  $object(nssock)
    ns_param nslog                   $object(nslog)
-  #ns_param nsssl                   $object(nsssl)
+   if {$certificate ne ""} { ns_param nsssl $object(nsssl) }
   #ns_param nscp                    $object(nscp)
   #ns_param nsperm                  $object(nsperm)
-  #ns_param nsdb                    $object(nsdb)
+   ns_param nsdb                    $object(nsdb)
   #ns_param nscgi                   $object(nscgi)
   #ns_param nsproxy                 $object(nsproxy)
+  #ns_param nsredis                 $object(nsredis)
    # The pages that a new server shows need these scripts; leave them out with
    # pages of your own.
    ns_param welcome                 tcl
@@ -363,8 +506,8 @@ ns_section ns/server/default/modules
 
 # Its database pools.
 ns_section ns/server/default/db
-  #ns_param pools                   {}         ;# Names, separated by commas; * = all.
-  #ns_param defaultpool             {}         ;# For ns_db gethandle without a name.
+   ns_param pools                   *          ;# Names, separated by commas; * = all.
+   ns_param defaultpool             main       ;# For ns_db gethandle without a name.
 
 # Further pools of threads: name and description; then each one's values.
 ns_section ns/server/default/pools
@@ -387,9 +530,20 @@ ns_section ns/server/default/pools
   #ns_param highwatermark           80
    # A request that has waited this long gets a new thread; 0 = off.
   #ns_param queuepatience           0.1s
+   # A request that has waited this long for a thread gets 503; 0 = off.
+  #ns_param queuetimeout            0
+   # A request that has waited longer for a thread is not run if its client has left; 0 = off.
+  #ns_param skipabandoned           2s
+   # Cancel a request that runs when its client has left.
+  #ns_param cancelabandoned         false
+   # A request that has run this long is cancelled and gets 503; 0 = off.
+  #ns_param maxruntime              0
+  #ns_param maxstuck                4          ;# Other threads for requests that hang 5 s longer.
    # A full pool answers 503 instead of letting requests wait.
   #ns_param rejectoverrun           false
   #ns_param retryafter              5s         ;# Retry-After of that answer.
+  #ns_param maxrunperpeer           0          ;# Requests of one client that the pool has at a time; 0 = no limit.
+  #ns_param maxwaitperpeer          0          ;# Requests of one client that wait for a thread; 0 = no limit.
    # Limit in kB/s for all replies of the pool that writers send; 0 = none.
   #ns_param poolratelimit           0
   #ns_param connectionratelimit     0          ;# Limit in kB/s for each of these replies; 0 = none.
@@ -398,13 +552,17 @@ ns_section ns/server/default/pools
 # Its static files.
 ns_section ns/server/default/fastpath
   #ns_param serverdir               {}         ;# Has moved to ns/server/S.
-   ns_param pagedir                 $top/pages ;# Page root; relative to the server root.
+   ns_param pagedir                 $pages     ;# Page root; relative to the server root.
    # Index files, in this order.
   #ns_param directoryfile           {index.adp index.tcl index.html index.htm}
   #ns_param directorylisting        none       ;# How a directory without index file is shown.
   #ns_param directoryproc           _ns_dirlist ;# Tcl procedure that shows it.
   #ns_param directoryadp            {}         ;# ADP page that shows it instead.
   #ns_param hidedotfiles            true       ;# Listings leave out names that begin with a dot.
+   # Symbolic links below the page root: yes, no, or owner, those whose owner is that of
+   # what they lead to.
+  #ns_param followsymlinks          yes
+  #ns_param servedotfiles           false      ;# Serve files whose path has such a name, also beyond /.well-known/.
 
 # Mass virtual hosting.
 ns_section ns/server/default/vhost
@@ -453,6 +611,23 @@ ns_section ns/server/default/adp
   #ns_param errorpage               {}         ;# Page run after an error.
   #ns_param debuginit               ns_adp_debuginit ;# Command that attaches a debugger.
 
+# Values that belong to a browser (ns_session).
+#ns_section ns/server/default/sessions
+  #ns_param store                   memory     ;# Where ns_session keeps values.
+   # Pool of databases or of Redis; empty: the default one.
+  #ns_param pool                    {}
+  #ns_param cookie                  session    ;# Name of the cookie.
+  #ns_param path                    /          ;# Its path.
+  #ns_param domain                  {}         ;# Its domain; empty: the host alone.
+  #ns_param samesite                lax        ;# From where it is sent.
+   # Whether only by https; auto: when it is set there.
+  #ns_param secure                  auto
+   # How long the browser keeps it; 0 = until it is closed.
+  #ns_param cookieexpires           0
+  #ns_param timeout                 2h         ;# A session ends when it was not used for so long.
+   # It ends so long after its begin, used or not; 0 = never.
+  #ns_param lifetime                0
+
 # Its requests to other servers.
 ns_section ns/server/default/httpclient
    # PEM file with CA certificates of https servers; if there is none, those of the
@@ -464,6 +639,8 @@ ns_section ns/server/default/httpclient
    # What may be wrong with the certificates of which servers; can be repeated:
    # {ip 127.0.0.1 accept self-signed-certificate}
   #ns_param validationexception     {}
+   # Directory, below home, where certificates that are refused are kept; empty = nowhere.
+  #ns_param invalidcertificates     {}
    # Keep connections open for the next request so long; 0 = no.
   #ns_param keepalive               0
   #ns_param defaulttimeout          5          ;# Longest silence of a server.
@@ -476,7 +653,7 @@ ns_section ns/server/default/httpclient
   #ns_param logrollonsignal         false      ;# Roll it on SIGHUP, too.
   #ns_param logmaxbackup            100        ;# Rolled logs that are kept.
 
-# Pages instead of the built-in ones: status and local URL.
+# Pages instead of the built-in ones: status, 4xx, 5xx or default, and local URL.
 ns_section ns/server/default/redirects
   #ns_param 404                     /404.adp
 
@@ -488,12 +665,16 @@ ns_section ns/server/default/limits
 ns_section ns/server/default/module/nssock
    ns_param port                    $port      ;# Ports to listen on.
    ns_param address                 $address   ;# Addresses to listen on.
-  #ns_param hostname                {}         ;# Name in the location.
+   ns_param hostname                $hostname  ;# Name in the location.
    # Location of the server. Default: protocol://hostname:port.
   #ns_param location                {}
    # Server of requests without a known host, for a driver of all servers.
   #ns_param defaultserver           {}
-   ns_param maxinput                32MB       ;# Largest request body.
+   # Directory of challenges of an ACME client, served below
+   # /.well-known/acme-challenge/.
+  #ns_param acmedir                 {}
+  #ns_param onlypaths               {}         ;# Paths that this driver answers, others get 404; empty: all.
+   ns_param maxinput                $maxinput  ;# Largest request body.
   #ns_param maxupload               0          ;# Larger bodies go to a named file; 0 = none.
    # Directory of those files. Default: system's directory for temporary files.
   #ns_param uploadpath              {}
@@ -501,7 +682,12 @@ ns_section ns/server/default/module/nssock
   #ns_param readahead               {}
   #ns_param bufsize                 16384      ;# First read on a connection.
   #ns_param maxline                 8192       ;# Longest request or header line.
+  #ns_param maxhead                 64KB       ;# Longest request line and header together.
   #ns_param maxheaders              128        ;# Header fields of a request.
+   # Refuse lines of a head that end with LF instead of CR LF.
+  #ns_param strictlf                false
+   # Serve GET without a version, as HTTP/0.9 has it.
+  #ns_param allowhttp09             false
    # Sockets of a driver; beyond, idle ones are closed for new clients, then
    # those of the oldest unfinished requests.
   #ns_param maxqueuesize            16384
@@ -510,6 +696,9 @@ ns_section ns/server/default/module/nssock
   #ns_param sockacceptlog           {}         ;# Default: that of ns/parameters.
   #ns_param backlog                 256        ;# Backlog of listen().
   #ns_param recvwait                30         ;# Longest silence within a request.
+   # Whether each connection begins with a header of the PROXY protocol, which
+   # names the client: off or required.
+  #ns_param proxyprotocol           off
    # From the first byte of a request, or of a TLS handshake before it, to the
    # end of its head.
   #ns_param headtimeout             60
@@ -521,7 +710,7 @@ ns_section ns/server/default/module/nssock
   #ns_param spoolerthreads          0          ;# Threads that receive bodies larger than readahead.
    # Threads that deliver what a client does not take at once.
   #ns_param writerthreads           1
-  #ns_param writersize              1048576    ;# Replies of this size go to a writer at once.
+  #ns_param writersize              1048576    ;# From this size on, writers send what is encrypted, has a rate limit or is longer than 2 MB.
   #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
   #ns_param writerstreaming         false      ;# It also sends streamed output.
    # Limit in kB/s for all that writers send; 0 = none.
@@ -532,6 +721,10 @@ ns_section ns/server/default/module/nssock
   #ns_param deferaccept             false
   #ns_param driverthreads           1          ;# Driver threads that share the port.
   #ns_param reuseport               false      ;# Other processes may share the port.
+  #ns_param livepath                {}         ;# Answered by the driver itself with 200.
+  #ns_param readypath               {}         ;# Likewise, but with 503 while the server drains or stops.
+  #ns_param readyoverrun            0          ;# The default pool was full for so long: 503; 0: never.
+  #ns_param healthlog               false      ;# Requests for these are in the access log.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
    # Minimum rate of a client that sends, in bytes per second; 0 = any.
   #ns_param minrecvrate             100
@@ -541,21 +734,46 @@ ns_section ns/server/default/module/nssock
    # network (/64); 0 = any number. Default: 256, at most half of maxqueuesize.
   #ns_param maxpartialperpeer       {}
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
+   # Speak HTTP/2 with clients that begin with it, such as a proxy in front.
+  #ns_param http2clear              false
 
 # Host names, where nssock stands in ns/modules: server and Host value.
 #ns_section ns/module/nssock/servers
   #ns_param default                 www.example.com
 
 # The HTTPS driver: all that nssock has, and
-#ns_section ns/server/default/module/nsssl
-  #ns_param port                    443        ;# Ports to listen on; 0 = none.
+if {$certificate ne ""} {
+ns_section ns/server/default/module/nsssl
+  #ns_param http2                   true       ;# Offer HTTP/2 to clients (ALPN).
+   ns_param port                    $httpsport ;# Ports to listen on; 0 = none.
+   ns_param address                 $address
+   ns_param hostname                $hostname
+   ns_param maxinput                $maxinput
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
+   # Tell browsers to use https alone: for how long (1y), and includesubdomains and
+   # preload if wanted.
+  #ns_param hsts                    {}
    # PEM file with the certificate, its chain, and the private key.
-  #ns_param certificate             {}
+   ns_param certificate             $certificate
    # Protocols that are left out; empty: as the library is set up.
   #ns_param protocols               {!TLSv1.0 !TLSv1.1}
-  #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: library's.
-  #ns_param ciphersuites            {}         ;# Cipher suites of TLS 1.3. Default: library's.
+  #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: forward-secret AEAD suites.
+   # Cipher suites of TLS 1.3, in the server's order.
+  #ns_param ciphersuites            TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256
+  #ns_param groups                  X25519:prime256v1:secp384r1 ;# Groups of the key exchange.
+   # Directory of PEM files, each with certificate and key, for the names in them and
+   # those of the files.
+  #ns_param vhostcertificates       {}
+   # How often to look whether certificates have changed; 0 = never.
+  #ns_param watchcertificates       10s
+   # Secret from which the keys of session tickets are made, for all processes that
+   # have it.
+  #ns_param ticketkeyfile           {}
+  #ns_param ticketkeyrotation       12h        ;# How often these keys change.
+   # Show clients what the authority says about the certificate.
+  #ns_param ocspstapling            false
+   # How often to look whether that has to be renewed.
+  #ns_param ocspcheckinterval       5m
   #ns_param key                     {value of certificate} ;# PEM file with the private key.
   #ns_param verify                  false      ;# Insist on a client certificate.
    # The same, under its newer name; request: ask for one, and leave the decision to
@@ -566,6 +784,7 @@ ns_section ns/server/default/module/nssock
   #ns_param clientcapath            {}         ;# Directory with such certificates.
   #ns_param cafile                  {}         ;# Older name of clientcafile.
   #ns_param capath                  {}         ;# Older name of clientcapath.
+}
 
 # The manual, which the welcome pages show.
 ns_section ns/server/default/module/welcome
@@ -593,6 +812,74 @@ ns_section ns/server/default/module/nslog
   #ns_param rollhour                0          ;# At this hour.
   #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
+
+   # The same as for other places where log records go.
+  #ns_param format                  {}
+  #ns_param fields                  {}
+  #ns_param mask                    {}
+  #ns_param if                      {}
+  #ns_param sample                  1
+  #ns_param maxrate                 {}
+  #ns_param maxmemory               0
+  #ns_param maxspill                1GiB
+  #ns_param rotatesize              0
+  #ns_param rollevery               {}
+  #ns_param maxage                  0
+  #ns_param maxtotal                0
+  #ns_param minfree                 0
+  #ns_param mode                    0644
+  #ns_param owner                   {}
+  #ns_param compress                none
+  #ns_param sync                    none
+  #ns_param overflow                {}
+
+# Redis, and its default pool.
+#ns_section ns/server/default/module/nsredis
+   # Names of further pools, each with a section.
+  #ns_param pools                   {}
+   # Begins the names of the channels where flushes are told.
+  #ns_param prefix                  nsd:
+  #ns_param host                    127.0.0.1  ;# Where Redis is.
+  #ns_param port                    6379       ;# Its port.
+  #ns_param socket                  {}         ;# Its Unix-domain socket, instead of these two.
+  #ns_param user                    {}         ;# Log in as this user; empty: as the default one.
+  #ns_param password                {}         ;# With this password; empty: do not log in.
+  #ns_param passwordfile            {}         ;# A file whose first line is the password.
+  #ns_param database                0          ;# Number of the database.
+  #ns_param tls                     false      ;# Use TLS.
+  #ns_param tlsverify               true       ;# Check the certificate and the name in it.
+  #ns_param tlscafile               {}         ;# Authorities for that; empty: the system's.
+  #ns_param tlscertificate          {}         ;# Certificate and key to show, in one file.
+  #ns_param connections             10         ;# Connections of the pool at most.
+   # A command takes at most this long, with the wait for a connection.
+  #ns_param timeout                 2s
+   # A connection that is unused for so long is closed; 0 = never.
+  #ns_param idletimeout             5m
+   # When Redis cannot be reached, commands fail at once for so long.
+  #ns_param retrytime               1s
+  #ns_param maxreply                64MB       ;# Longest reply to a command.
+
+# A further pool.
+#ns_section ns/server/default/module/nsredis/pool/jobs
+  #ns_param host                    127.0.0.1  ;# Where Redis is.
+  #ns_param port                    6379       ;# Its port.
+  #ns_param socket                  {}         ;# Its Unix-domain socket, instead of these two.
+  #ns_param user                    {}         ;# Log in as this user; empty: as the default one.
+  #ns_param password                {}         ;# With this password; empty: do not log in.
+  #ns_param passwordfile            {}         ;# A file whose first line is the password.
+  #ns_param database                0          ;# Number of the database.
+  #ns_param tls                     false      ;# Use TLS.
+  #ns_param tlsverify               true       ;# Check the certificate and the name in it.
+  #ns_param tlscafile               {}         ;# Authorities for that; empty: the system's.
+  #ns_param tlscertificate          {}         ;# Certificate and key to show, in one file.
+  #ns_param connections             10         ;# Connections of the pool at most.
+   # A command takes at most this long, with the wait for a connection.
+  #ns_param timeout                 2s
+   # A connection that is unused for so long is closed; 0 = never.
+  #ns_param idletimeout             5m
+   # When Redis cannot be reached, commands fail at once for so long.
+  #ns_param retrytime               1s
+  #ns_param maxreply                64MB       ;# Longest reply to a command.
 
 # The control port: a Tcl shell in the server, for telnet or nc.
 #ns_section ns/server/default/module/nscp
@@ -650,10 +937,15 @@ ns_section ns/server/default/module/nslog
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a
-# user and password only clients on this machine may look.
+# user and password only clients on this machine may look, at a port of its own.
 
 ns_section ns/module/nsstats
    ns_param enabled                 true       ;# Serve the monitoring page.
-  #ns_param user                    {}         ;# Ask for this user,
-  #ns_param password                {}         ;# with this password.
-  #ns_param metrics                 false      ;# Answer /metrics.
+  #ns_param url                     /nsstats.tcl ;# Its URL, unless a file is there; empty: that file alone.
+   ns_param user                    $monitoruser ;# Ask for this user,
+   ns_param password                $monitorpassword ;# with this password.
+   ns_param port                    $monitorport ;# Its own port, where this machine needs none; 0 = none.
+  #ns_param address                 127.0.0.1  ;# Addresses of that port.
+  #ns_param routes                  false      ;# Figures of each route there; these are many series.
+   ns_param metrics                 true       ;# Answer /metrics: whoever may see the page may see them.
+  #ns_param actions                 false      ;# With the password: cancel requests, release memory.

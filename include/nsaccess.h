@@ -36,7 +36,10 @@ typedef struct Ns_Access {
     Ns_Time     runSpan;
     const struct Ns_AccessFields *fields; /* For Ns_AccessHeader. */
     Ns_AccessStage                stage;
-    int isAnnounced; /* All but the figures was announced before. */
+    int         isAnnounced; /* All but the figures was announced before. */
+    const char *requestId;   /* See the parameter requestid; or NULL. */
+    const char *traceId;     /* Of the field traceparent; or NULL. */
+    const char *spanId;      /* Likewise. */
 } Ns_Access;
 
 /*

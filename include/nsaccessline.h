@@ -20,6 +20,9 @@
 #define NS_ACCESS_CHECKFORPROXY 0x10
 #define NS_ACCESS_SUPPRESSQUERY 0x20
 #define NS_ACCESS_THREADNAME    0x40 /* It is the first of the headers. */
+#define NS_ACCESS_REQUESTID     0x80 /* The id is the next one, in records. */
+#define NS_ACCESS_TRACEID       0x100
+#define NS_ACCESS_SPANID        0x200
 
 /*
  * The settings of a section of an access log; with NS_ACCESS_CHECKFORPROXY, the
@@ -45,6 +48,12 @@ typedef struct Ns_AccessParams {
 
 NS_EXTERN void Ns_AccessParamsRead(const char      *section,
                                    Ns_AccessParams *paramsPtr);
+
+/*
+ * Append the header fields that the format of the section asks for, as elements
+ * of a list such as extendedheaders.
+ */
+NS_EXTERN void Ns_AccessParamsHeaders(const char *section, Ns_DString *dsPtr);
 
 /*
  * The strings follow in the order of their lengths, then for each of nHeaders

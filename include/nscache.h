@@ -33,6 +33,10 @@ NS_EXTERN Ns_Cache *Ns_CacheCreateEx(const char *name, int keys, time_t ttl,
  */
 NS_EXTERN void Ns_CacheDestroy(Ns_Cache *cache);
 
+/*
+ * The lock of the cache.  TryLock does not wait: NS_TIMEOUT if another thread
+ * has it.
+ */
 NS_EXTERN void Ns_CacheLock(Ns_Cache *cache);
 NS_EXTERN int  Ns_CacheTryLock(Ns_Cache *cache);
 NS_EXTERN void Ns_CacheUnlock(Ns_Cache *cache);

@@ -14,7 +14,10 @@
  *      error.  detailsProc appends keys and values about the connection, as
  *      list elements.  setupProc: true while the client has begun, and not
  *      finished, what has to come before a request, as a handshake; it is asked
- *      when recvProc has returned 0.
+ *      when recvProc has returned 0.  NS_DRIVER_SETUP_WRITE: and recvProc is to
+ *      be called when there is room to write, too.  protocolProc: what client
+ *      and driver have agreed on (ALPN), as `h2`, or NULL; where it is there, a
+ *      connection is one of HTTP/2 if it says so, and only then.
  *
  *      Without recvProc or sendProc, all is up to requestProc: a
  *      connection on which the server has to receive or send is closed.
@@ -57,7 +60,9 @@
 typedef void Ns_DriverCloseProc(Ns_Sock *sock);
 typedef void Ns_DriverDetailsProc(Ns_Sock *sock, Ns_DString *dsPtr);
 typedef int  Ns_DriverSetupProc(const Ns_Sock *sock);
-typedef int  Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
+#define NS_DRIVER_SETUP_WRITE 2
+typedef const char *Ns_DriverProtocolProc(const Ns_Sock *sock);
+typedef int         Ns_DriverRequestProc(void *arg, Ns_Conn *conn);
 
 /*
  * A driver as sources of 4.99.5 write it.
@@ -92,8 +97,9 @@ typedef struct Ns_DriverInitData_05 {
     void                     *arg;
     NS_API_CONST char        *path; /* Section; NULL: the module's. */
     /* Read with NS_DRIVER_VERSION_OWN only: other modules do not fill them. */
-    Ns_DriverDetailsProc *detailsProc; /* Optional. */
-    Ns_DriverSetupProc   *setupProc;   /* Optional. */
+    Ns_DriverDetailsProc  *detailsProc;  /* Optional. */
+    Ns_DriverSetupProc    *setupProc;    /* Optional. */
+    Ns_DriverProtocolProc *protocolProc; /* Optional. */
 } Ns_DriverInitData_05;
 
 /*
@@ -157,6 +163,12 @@ typedef struct Ns_DriverInitData_33 {
     ns_funcptr_t headersEncodeProc;
     ns_funcptr_t clientcertInfoProc;
 } Ns_DriverInitData_33;
+
+#ifdef NS_MODULE_NOTES
+NS_MODULE_NOTES(nsDriverNotes) = {
+    NS_MODULE_NOTE(NS_NOTE_DRIVER_INIT, sizeof(Ns_DriverInitData_05)),
+    NS_MODULE_NOTE(NS_NOTE_DRIVER_INIT_33, sizeof(Ns_DriverInitData_33))};
+#endif
 
 #if NS_API_LEVEL >= 49933
 typedef Ns_DriverListenProc_33 Ns_DriverListenProc;

@@ -91,6 +91,10 @@ NS_EXTERN Ns_ReturnCode Ns_RequireDirectory(const char *path);
 #define ns_mkstemp mkstemp
 #define ns_mkdtemp mkdtemp
 
+/*
+ * Whether programs that the process executes find the descriptor closed.
+ * NS_ERROR: errno tells why.
+ */
 NS_EXTERN int Ns_CloseOnExec(int fd);
 NS_EXTERN int Ns_NoCloseOnExec(int fd);
 

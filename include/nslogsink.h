@@ -36,8 +36,11 @@ typedef enum {
     NS_LOGSINK_BOOL, /* 0 or 1. */
     NS_LOGSINK_INTEGER,
     NS_LOGSINK_SIZE, /* In bytes. */
-    NS_LOGSINK_TIME  /* In nanoseconds; limits and default are
+    NS_LOGSINK_TIME, /* In nanoseconds; limits and default are
                       * given in seconds. */
+    NS_LOGSINK_INPUT /* As a path, of a file that the type reads; a
+                      * relative one is below the server's home.
+                      * nsd -T says if it cannot be read. */
 } Ns_LogSinkKind;
 
 typedef struct Ns_LogSinkOption {
@@ -46,7 +49,9 @@ typedef struct Ns_LogSinkOption {
     const char    *defaultText; /* NULL: it has to be given. */
     int64_t        min;
     int64_t        max;                 /* 0: without limits. */
-    bool           isSecret;            /* Not to be seen in an error. */
+    bool           isSecret;            /* Not to be seen in an error, nor,
+                                         * but for the first option, in what
+                                         * a sink tells of itself. */
     int (*checkProc)(const char *text); /* NS_OK: it is valid.
                                          * NULL: it always is. */
     const char *range;    /* What it may be, in words: "a path". */

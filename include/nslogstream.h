@@ -108,6 +108,8 @@ typedef struct Ns_LogSinkSpec {
     size_t       bufferBytes;  /* Collected before a write; 0: none. */
     int          bufferLines;  /* Lines likewise; 0: no such limit. */
     bool         mayOpenLater; /* If it cannot be opened now, lines wait. */
+    const char  *rollFormat;   /* See Ns_LogSinkSetBackups. */
+    int          maxBackup;    /* 0: 10. */
 } Ns_LogSinkSpec;
 
 /*
@@ -128,6 +130,9 @@ NS_EXTERN Ns_LogSink Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr);
  * case; if the last line for the old one cannot be written, as soon as it can.
  * The result is that of rename, which sets errno.
  *
+ * SetBackups: how rolls by size and by the calendar name backups, and how many
+ * they keep; the format as for Ns_RollFileByFormat.
+ *
  * Close: write out; later lines are dropped.  NS_ERROR: that failed, and what
  * waits is tried again as long as the process lasts.
  */
@@ -138,6 +143,8 @@ NS_EXTERN int Ns_LogSinkReopen(Ns_LogSink sink, const char *file);
 NS_EXTERN int Ns_LogSinkRoll(Ns_LogSink sink, Ns_LogRenameProc *rename,
                              void *arg);
 NS_EXTERN int Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines);
+NS_EXTERN int Ns_LogSinkSetBackups(Ns_LogSink sink, const char *rollFormat,
+                                   int maxBackup);
 NS_EXTERN int Ns_LogSinkClose(Ns_LogSink sink);
 
 #endif

@@ -48,6 +48,7 @@ NS_EXTERN void Ns_StopServer(const char *server);
  *   Ready       main thread, all drivers listen; LIFO
  *   Startup     main thread, start-up is complete; FIFO
  *   Signal      main thread, at every SIGHUP; FIFO
+ *   Reload      any thread, `nsd ctl reload` has applied a configuration; FIFO
  *   Shutdown    thread -shutdown-; LIFO; twice: first (NULL, arg): begin, and
  *               return quickly; then (deadline, arg): wait at most until then
  *   Exit        main thread, last of all; LIFO; no time limit
@@ -55,6 +56,7 @@ NS_EXTERN void Ns_StopServer(const char *server);
 NS_EXTERN void *Ns_RegisterAtPreStartup(Ns_Callback *proc, void *arg);
 NS_EXTERN void *Ns_RegisterAtStartup(Ns_Callback *proc, void *arg);
 NS_EXTERN void *Ns_RegisterAtSignal(Ns_Callback *proc, void *arg);
+NS_EXTERN void *Ns_RegisterAtReload(Ns_Callback *proc, void *arg);
 NS_EXTERN void *Ns_RegisterAtReady(Ns_Callback *proc, void *arg);
 NS_EXTERN void *Ns_RegisterAtShutdown(Ns_ShutdownProc *proc, void *arg);
 NS_EXTERN void *Ns_RegisterAtExit(Ns_Callback *proc, void *arg);

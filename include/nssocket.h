@@ -93,8 +93,9 @@ NS_EXTERN NS_SOCKET Ns_SockConnect2(const char *host, int port,
                                     const char *localHost, int localPort);
 
 /*
- * Connect to a Unix-domain socket; type is SOCK_STREAM (also with 0) or another
- * type.  *statusPtr (may be NULL) is NS_OK, or NS_ERROR.
+ * Connect to a Unix-domain socket, at once or not at all (errno); type is
+ * SOCK_STREAM (also with 0) or another type, with SOCK_NONBLOCK if the socket
+ * is to be so.  *statusPtr (may be NULL) is NS_OK, or NS_ERROR.
  */
 NS_EXTERN NS_SOCKET Ns_SockConnectUnix(const char *path, int type,
                                        Ns_ReturnCode *statusPtr);
@@ -180,6 +181,9 @@ NS_EXTERN ssize_t Ns_SockSendBufsEx(NS_SOCKET sock, const struct iovec *vecs,
 NS_EXTERN unsigned long Ns_SockGetSendErrno(const Ns_Sock *sock);
 NS_EXTERN void          Ns_SockSetSendErrno(Ns_Sock *sock, unsigned long error);
 
+/*
+ * Whether calls wait.  NS_ERROR: errno tells why.
+ */
 NS_EXTERN int Ns_SockSetNonBlocking(NS_SOCKET sock);
 NS_EXTERN int Ns_SockSetBlocking(NS_SOCKET sock);
 

@@ -34,6 +34,9 @@ NS_EXTERN void Ns_ThreadCreate(Ns_ThreadProc *proc, void *arg, long stackBytes,
 NS_EXTERN void Ns_ThreadJoin(Ns_Thread *threadPtr, void **resultPtr);
 NS_EXTERN void Ns_ThreadExit(void *result) NS_GNUC_NORETURN;
 
+/*
+ * Let another thread run.
+ */
 NS_EXTERN void Ns_ThreadYield(void);
 
 /*
@@ -117,6 +120,10 @@ NS_EXTERN void Ns_MutexSetName2(Ns_Mutex *mutexPtr, const char *prefix,
  */
 NS_EXTERN void Ns_MutexList(Ns_DString *dsPtr);
 
+/*
+ * Conditions.  One whose bytes are zero needs no Init.  Signal wakes at least
+ * one of the threads that wait, Broadcast all of them.
+ */
 NS_EXTERN void Ns_CondInit(Ns_Cond *condPtr);
 NS_EXTERN void Ns_CondDestroy(Ns_Cond *condPtr);
 NS_EXTERN void Ns_CondSignal(Ns_Cond *condPtr);
@@ -231,6 +238,9 @@ NS_EXTERN void Ns_AdjTime(Ns_Time *timePtr);
 NS_EXTERN int Ns_DiffTime(Ns_Time *laterPtr, Ns_Time *earlierPtr,
                           Ns_Time *resultPtr);
 
+/*
+ * Add to a time.  The result is normalized.
+ */
 NS_EXTERN void Ns_IncrTime(Ns_Time *timePtr, long sec, long usec);
 
 /*

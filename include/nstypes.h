@@ -201,6 +201,7 @@ typedef int Ns_ReturnCode;
 #define NS_CONN_REQUESTURITOOLONG 0x4000
 #define NS_CONN_LINETOOLONG       0x8000
 #define NS_CONN_JSONPARSED        0x10000 /* The form was JSON. */
+#define NS_CONN_BROTLIACCEPTED    0x20000 /* And the server can make it. */
 
 #define NS_CONN_MAXCLS  16
 #define NS_CONN_MAXBUFS 16
@@ -721,6 +722,51 @@ Ns_ModuleApiLevel(void)
 {
     return NS_API_LEVEL;
 }
+#endif
+
+/*
+ * The same number and the sizes of structures, where the server reads them
+ * before it loads the file: as ELF notes, each of one number, in each object of
+ * the module.
+ */
+enum {
+    NS_NOTE_INTERFACE = 1,
+    NS_NOTE_CONN,
+    NS_NOTE_REQUEST,
+    NS_NOTE_SET,
+    NS_NOTE_DRIVER,
+    NS_NOTE_SOCK,
+    NS_NOTE_DRIVER_INIT,
+    NS_NOTE_DRIVER_INIT_33
+};
+
+#define NS_NOTE_NAME       "nsd"
+#define NS_NOTE_NAME_BYTES 4u
+
+typedef struct Ns_ModuleNote {
+    uint32_t nameBytes;
+    uint32_t valueBytes;
+    uint32_t type; /* NS_NOTE_... */
+    char     name[NS_NOTE_NAME_BYTES];
+    uint32_t value;
+} Ns_ModuleNote;
+
+#if defined(__ELF__) && !defined(NS_NO_MODULE_NOTES)
+#define NS_MODULE_NOTES(notes)         \
+    static const Ns_ModuleNote notes[] \
+        __attribute__((section(".note.nsd"), used, aligned(4)))
+#define NS_MODULE_NOTE(type, value)                                      \
+    {                                                                    \
+        NS_NOTE_NAME_BYTES, 4u, (type), NS_NOTE_NAME, (uint32_t) (value) \
+    }
+
+NS_MODULE_NOTES(nsModuleNotes) = {
+    NS_MODULE_NOTE(NS_NOTE_INTERFACE, NS_MODULE_INTERFACE),
+    NS_MODULE_NOTE(NS_NOTE_CONN, sizeof(Ns_Conn)),
+    NS_MODULE_NOTE(NS_NOTE_REQUEST, sizeof(Ns_Request)),
+    NS_MODULE_NOTE(NS_NOTE_SET, sizeof(Ns_Set)),
+    NS_MODULE_NOTE(NS_NOTE_DRIVER, sizeof(Ns_Driver)),
+    NS_MODULE_NOTE(NS_NOTE_SOCK, sizeof(Ns_Sock))};
 #endif
 
 /*

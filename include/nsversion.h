@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0
  * nsversion.h --
  *
- *      The release whose interfaces this server has.  Modules test these.
+ *      The release of NaviServer whose interfaces this server has.  Modules
+ * test these.
  */
 
 #ifndef NSVERSION_H
@@ -20,10 +21,4 @@
 #define NS_PATCH_LEVEL "4.99.5"
 #define NS_VERSION_NUM \
     (NS_MAJOR_VERSION * 10000 + NS_MINOR_VERSION * 100 + NS_RELEASE_SERIAL)
-
-/*
- * The release of this server itself.
- */
-#define NSD_RELEASE "0.1.0"
-
 #endif

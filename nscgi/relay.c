@@ -317,7 +317,7 @@ Send(Relay *relayPtr, const char *bytes, size_t n)
         n = (size_t) MIN((int64_t) n, relayPtr->left);
         relayPtr->left -= (int64_t) n;
     }
-    if (n == 0 || (conn->flags & NS_CONN_SKIPBODY) != 0) {
+    if (n == 0) {
         return true;
     }
     return Ns_ConnWriteData(conn, bytes, n, NS_CONN_STREAM) == NS_OK;
@@ -337,6 +337,10 @@ Finish(Relay *relayPtr, Outcome outcome)
                    "that it has announced",
                    scriptPtr->file.string, relayPtr->left);
             break;
+        }
+        if ((conn->flags & NS_CONN_SKIPBODY) != 0 && relayPtr->left < 0) {
+            /* The length of what GET brings is not known. */
+            (void) Ns_ConnWriteData(conn, NULL, 0, NS_CONN_STREAM);
         }
         (void) Ns_ConnWriteData(conn, NULL, 0, NS_CONN_STREAM_CLOSE);
         return Ns_ConnClose(conn);
@@ -362,7 +366,7 @@ Finish(Relay *relayPtr, Outcome outcome)
     case LEFT:
         break;
     }
-    /* What was sent cannot be taken back, and must not look complete. */
-    (void) shutdown(Ns_ConnSock(conn), SHUT_RDWR);
+    /* What was sent cannot be taken back; after an error, it does not look
+     * complete. */
     return NS_ERROR;
 }

@@ -27,6 +27,7 @@
 #include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
+#include "process/giveback.h"
 #include "process/background.h"
 #include "process/banner.h"
 #include "process/binder.h"
@@ -34,11 +35,18 @@
 #include "process/config.h"
 #include "process/config_check.h"
 #include "process/config_file.h"
+#include "process/control.h"
+#include "process/controlclient.h"
+#include "process/crash.h"
+#include "process/help.h"
 #include "process/identity.h"
 #include "process/info.h"
 #include "process/init.h"
 #include "process/logsetup.h"
 #include "process/module.h"
+#include "process/monitor.h"
+#include "process/newsite.h"
+#include "process/notify.h"
 #include "process/options.h"
 #include "process/parameter_judge.h"
 #include "process/parameter_print.h"
@@ -46,6 +54,9 @@
 #include "process/paths.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
+#include "process/reaper.h"
+#include "process/reload.h"
+#include "process/restart.h"
 #include "process/sched.h"
 #include "process/server.h"
 #include "process/shutdown.h"
@@ -88,25 +99,29 @@ static char startError[512];
 static Ns_LogFilter NoteError;
 static void         Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int  RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
+static int  RunControl(const NsOptions *optionsPtr, int argc, char **argv);
 static int  CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
-static void GoToBackground(NsMode mode);
+static void GoToBackground(const NsOptions *optionsPtr);
 static void FindConfigFile(const NsOptions *optionsPtr);
 static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
                                   char **argv);
 static void EvalConfig(const NsOptions *optionsPtr, NsConfigText *textPtr,
                        int argc, char **argv);
 static void GoHome(const NsOptions *optionsPtr);
-static void UseTree(void);
-static void SetStackSize(void);
-static void InitServers(const NsOptions   *optionsPtr,
-                        Ns_ServerInitProc *initProc);
-static void CreateServers(const char *only);
-static void InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
-static void LoadGlobalModules(void *arg);
+static NsLogPlace PlaceOfLog(const NsOptions *optionsPtr);
+static void       SetStackSize(void);
+static void       InitServers(const NsOptions   *optionsPtr,
+                              Ns_ServerInitProc *initProc);
+static void       CreateServers(const char *only);
+static void       InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
+static void       LoadGlobalModules(void *arg);
 static Ns_ReturnCode Start(void);
 static int           WaitForEnd(NsStamp *timeoutPtr);
+static void          GoOnDraining(void);
+static bool          MayRestart(void);
 static bool          Stop(NsStamp timeout, int status);
 static bool          StopServers(const Ns_Time *deadlinePtr);
+static void          DrainDrivers(const Ns_Time *deadlinePtr);
 static void          FlushOutput(void);
 
 int
@@ -150,6 +165,10 @@ Ns_Main(int argc, char **argv, Ns_ServerInitProc *initProc)
         status = NsShellStatus();
     }
     isClean = Stop(timeout, status);
+    if (isStarted && NsRestartIsNext()) {
+        NsRestartExec();
+        status = NS_STATUS_FAILED;
+    }
     if (!isStarted) {
         /* Once more, where it is seen. */
         fprintf(stderr, "%s: not started: %s\n", argv[0], startError);
@@ -214,9 +233,18 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
 {
     NsMode mode = optionsPtr->mode;
 
+    NsRestartInherit();
     NsIdentityCheck(optionsPtr->user);
     FindConfigFile(optionsPtr);
-    GoToBackground(mode);
+    NsReaperRun();
+    if (!NsRestartIsOne()) {
+        GoToBackground(optionsPtr);
+    }
+    if (optionsPtr->root != NULL) {
+        NsRestartForbid("with -r the program is out of reach");
+    } else if (mode == NS_MODE_COMMAND) {
+        NsRestartForbid("in command mode the script would run again");
+    }
     NsSignalsBlock(optionsPtr->isDebugged);
     TakeIdentityAndConfig(optionsPtr, argc, argv);
     GoHome(optionsPtr);
@@ -224,14 +252,36 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
         NsPidfileCheck();
     }
     NsDriversReserve(optionsPtr->server);
-    NsLogSetup(mode == NS_MODE_FOREGROUND || mode == NS_MODE_COMMAND,
-               mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG);
+    NsLogSetup(PlaceOfLog(optionsPtr));
     NsFatalSetStartProc(NsLogDrain);
+    NsModulesRequire(optionsPtr->server);
     NsBannerLog();
+    NsCrashReport();
+    if (!NsRestartIsOne()) {
+        NsWatchdogNote();
+    }
+    NsGiveBackStart();
     (void) NsConfigCheckLog();
     SetStackSize();
     NsSignalsBeginStart();
     NsShutdownGuardStart();
+}
+
+static NsLogPlace
+PlaceOfLog(const NsOptions *optionsPtr)
+{
+    switch (optionsPtr->mode) {
+    case NS_MODE_FOREGROUND:
+        return NS_LOG_TO_STDERR;
+    case NS_MODE_COMMAND:
+        return optionsPtr->isQuiet && Ns_InfoConfigFile() != NULL
+            ? NS_LOG_TO_FILE_ONLY
+            : NS_LOG_TO_STDERR;
+    case NS_MODE_INITTAB:
+        return NS_LOG_TO_FILE;
+    default:
+        return NS_LOG_DETACHED;
+    }
 }
 
 /*
@@ -245,6 +295,7 @@ RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
         NsBannerPrint();
         return 0;
     case NS_MODE_CHECK:
+    case NS_MODE_DUMP:
         return CheckConfig(optionsPtr, argc, argv);
     case NS_MODE_PARAMETERS:
         NsSinkOptionsRegisterAll();
@@ -253,34 +304,93 @@ RunQuick(const NsOptions *optionsPtr, int argc, char **argv)
     case NS_MODE_LOGS:
         return NsLogPrintMain(argc - optionsPtr->optind,
                               argv + optionsPtr->optind);
+    case NS_MODE_NEW_SITE:
+        return NsNewSite(argv[0], optionsPtr->site);
+    case NS_MODE_CONTROL:
+        return RunControl(optionsPtr, argc, argv);
     default:
+        if (optionsPtr->topic != NULL) {
+            return NsHelpPrint(stdout, optionsPtr->topic)
+                ? 0
+                : NS_STATUS_FAILED;
+        }
         NsOptionsUsage(stderr, argv[0]);
         return 0;
     }
 }
 
+/*
+ * The socket is that which a start with the same configuration file makes.
+ */
+static int
+RunControl(const NsOptions *optionsPtr, int argc, char **argv)
+{
+    char       *path = NULL;
+    const char *home;
+    int         status, n = argc - optionsPtr->optind;
+
+    if (optionsPtr->socket == NULL) {
+        FindConfigFile(optionsPtr);
+        EvalConfig(optionsPtr, NsConfigRead(Ns_InfoConfigFile()), argc, argv);
+        home = NsPathsHomeSetting();
+        if (*home == '\0') {
+            Ns_Fatal("nsmain: missing: [ns/parameters]home");
+        }
+        NsInfoSetHome(home);
+        NsPathsConfigure();
+        path = NsControlPath();
+        if (path == NULL) {
+            Ns_Fatal("nsmain: [ns/parameters]controlsocket is empty: there is "
+                     "no control socket");
+        }
+    }
+    status = NsControlClient(path != NULL ? path : optionsPtr->socket,
+                             optionsPtr, n, argv + optionsPtr->optind);
+    ns_free(path);
+    return status;
+}
+
 static int
 CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
 {
+    bool  isDump = optionsPtr->mode == NS_MODE_DUMP;
+    FILE *file = isDump ? stderr : stdout;
+    int   nProblems, nErrors = 0;
+
     FindConfigFile(optionsPtr);
     if (Ns_InfoConfigFile() == NULL) {
         Ns_Fatal("nsmain: no configuration file: use '-t FILE'");
     }
     EvalConfig(optionsPtr, NsConfigRead(Ns_InfoConfigFile()), argc, argv);
-    if (NsConfigCheckPrint(stdout) + NsConfigCheckReferences(stdout) > 0) {
+    nProblems = NsConfigCheckPrint(file, &nErrors);
+    nProblems += NsConfigCheckReferences(file, &nErrors);
+    /* A reload changes nothing at all rather than a part. */
+    if (nErrors > 0 || (nProblems > 0 && (isDump || optionsPtr->isStrict))) {
         return NS_STATUS_FAILED;
     }
-    puts("configuration ok");
+    if (isDump) {
+        NsReloadPrint(stdout);
+        return 0;
+    }
+    if (optionsPtr->mustBind) {
+        NsDriversReserve(optionsPtr->server);
+    }
+    if (nProblems > 0) {
+        printf("configuration ok, but for warnings: %d\n", nProblems);
+    } else {
+        puts("configuration ok");
+    }
     return 0;
 }
 
 static void
-GoToBackground(NsMode mode)
+GoToBackground(const NsOptions *optionsPtr)
 {
-    if (mode == NS_MODE_BACKGROUND || mode == NS_MODE_WATCHDOG) {
-        NsBackgroundEnter();
+    if (optionsPtr->mode == NS_MODE_BACKGROUND
+        || optionsPtr->mode == NS_MODE_WATCHDOG) {
+        NsBackgroundEnter(optionsPtr->isHasty);
     }
-    if (mode == NS_MODE_WATCHDOG) {
+    if (optionsPtr->mode == NS_MODE_WATCHDOG) {
         NsWatchdogRun();
     }
     NsInfoForked();
@@ -332,17 +442,18 @@ TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc, char **argv)
         textPtr = NsConfigRead(Ns_InfoConfigFile());
     }
     NsIdentityFind(&identity, optionsPtr->user, optionsPtr->group);
-    if (optionsPtr->bind != NULL) {
+    /* Those are taken over after a restart. */
+    if (optionsPtr->bind != NULL && !NsRestartIsOne()) {
         NsPrebindList(optionsPtr->bind);
     }
-    if (optionsPtr->bindFile != NULL) {
+    if (optionsPtr->bindFile != NULL && !NsRestartIsOne()) {
         NsPrebindFile(optionsPtr->bindFile);
     }
     if (optionsPtr->root != NULL) {
         NsIdentityChroot(optionsPtr->root);
     }
     NsIdentityTakeGroup(&identity, optionsPtr->group);
-    if (identity.hasUser && identity.uid != 0) {
+    if (identity.hasUser && identity.uid != 0 && geteuid() == 0) {
         NsBinderStart();
     }
     NsIdentityTakeUser(&identity, optionsPtr->user);
@@ -363,6 +474,10 @@ EvalConfig(const NsOptions *optionsPtr, NsConfigText *textPtr, int argc,
         Ns_Fatal("config error");
     }
     NsConfigTextFree(textPtr);
+    if (optionsPtr->isDevelopment) {
+        (void) NsConfigSet("ns/parameters", "development", "true");
+    }
+    NsMonitorConfigure(optionsPtr->server);
 }
 
 static void
@@ -386,30 +501,6 @@ GoHome(const NsOptions *optionsPtr)
     NsInfoSetHome(home);
     NsPathsConfigure();
     NsPathsMakeLogs();
-    if (Ns_InfoConfigFile() == NULL) {
-        UseTree();
-    }
-}
-
-/*
- * Without a configuration file, where the server was built but not installed:
- * its scripts are beside it.
- */
-static void
-UseTree(void)
-{
-    Ns_DString init, library;
-
-    Tcl_DStringInit(&init);
-    Tcl_DStringInit(&library);
-    Ns_DStringVarAppend(&init, NsInfoPrefix(), "/init.tcl", NULL);
-    Ns_DStringVarAppend(&library, NsInfoPrefix(), "/../tcl", NULL);
-    if (access(init.string, R_OK) == 0 && access(library.string, R_OK) == 0) {
-        (void) NsConfigSet("ns/server/default/tcl", "initfile", init.string);
-        (void) NsConfigSet("ns/parameters", "tcllibrary", library.string);
-    }
-    Tcl_DStringFree(&init);
-    Tcl_DStringFree(&library);
 }
 
 static void
@@ -503,6 +594,7 @@ Start(void)
         return NS_ERROR;
     }
     NsPidfileWrite();
+    NsControlStart();
     NsCallbacksRun(NS_AT_READY);
     Ns_Log(Notice, "nsmain: %s running", NS_BANNER_NAME);
     NsBannerLogSecurity();
@@ -515,6 +607,8 @@ Start(void)
     NsBinderStop();
     NsWatchdogReady();
     NsBackgroundReady();
+    NsNotifyReady();
+    NsRestartNote();
     return NS_OK;
 }
 
@@ -529,16 +623,60 @@ WaitForEnd(NsStamp *timeoutPtr)
 
         switch (number) {
         case SIGHUP:
+            NsCallbacksSignal(NS_AT_SIGNAL);
+            break;
         case SIGUSR1:
-            NsCallbacksSignal();
+            NsCallbacksSignal(NS_AT_REOPEN);
             break;
         case SIGUSR2:
-            Ns_Log(Warning, "nsmain: SIGUSR2 has no meaning here: ignored");
+            if (NsRestartIsWanted() || MayRestart()) {
+                return NsShutdownStatus(SIGTERM, timeoutPtr);
+            }
             break;
         default:
+            if (number == SIGTERM) {
+                GoOnDraining();
+            }
             return NsShutdownStatus(number, timeoutPtr);
         }
     }
+}
+
+/*
+ * Load balancers have time to look elsewhere; another signal ends it.
+ */
+static void
+GoOnDraining(void)
+{
+    NsStamp wait = NsShutdownDrainWait();
+
+    if (wait > 0) {
+        Ns_Log(Notice, "nsmain: draining for %.1f s",
+               (double) wait / NS_STAMP_SECOND);
+        NsInfoSetDraining(true);
+        (void) NsSignalsWaitFor(wait);
+    }
+}
+
+/*
+ * What the program would not start with is no reason to stop.
+ */
+static bool
+MayRestart(void)
+{
+    Ns_DString reason;
+
+    bool mayRestart;
+
+    Ns_DStringInit(&reason);
+    mayRestart = NsRestartCheck(&reason) == NS_OK;
+    if (mayRestart) {
+        NsRestartWant();
+    } else {
+        Ns_Log(Error, "nsmain: not restarted: %s", Ns_DStringValue(&reason));
+    }
+    Ns_DStringFree(&reason);
+    return mayRestart;
 }
 
 /*
@@ -554,6 +692,7 @@ Stop(NsStamp timeout, int status)
     NsShutdownGuard(timeout, status, &deadline, &lastCall);
     Ns_Log(Notice, "nsmain: %s stopping", NS_BANNER_NAME);
     NsInfoSetLife(NS_LIFE_STOPPING);
+    NsNotifyStopping(timeout, NsRestartIsWanted());
     NsPidfileYield();
 
     isClean = StopServers(&deadline);
@@ -567,9 +706,11 @@ Stop(NsStamp timeout, int status)
     isClean &= NsCallbacksWaitShutdown(&lastCall) == NS_OK;
 
     isClean &= NsShellEnd();
+    isClean &= NsControlStop(&lastCall) == NS_OK;
 
     NsCallbacksRun(NS_AT_EXIT);
     FlushOutput();
+    NsNotifyEnd();
     NsPidfileRemove();
     /* Not earlier: who logs after it writes, and may wait for a disk. */
     NsLogStop();
@@ -588,7 +729,7 @@ StopServers(const Ns_Time *deadlinePtr)
     bool    isClean = true;
 
     NsDriversStop();
-    (void) NsDriversDrain(&drainDeadline);
+    DrainDrivers(&drainDeadline);
     for (int i = 0; i < NsServerCount(); i++) {
         NsPoolsStop(NsServerAt(i));
     }
@@ -596,6 +737,30 @@ StopServers(const Ns_Time *deadlinePtr)
         isClean &= NsPoolsWait(NsServerAt(i), deadlinePtr) == NS_OK;
     }
     return isClean;
+}
+
+/*
+ * Say after a second, two, four, ... what the stop waits for.
+ */
+static void
+DrainDrivers(const Ns_Time *deadlinePtr)
+{
+    Ns_Time deadline = *deadlinePtr, next, rest;
+    long    seconds = 1;
+
+    Ns_GetTime(&next);
+    Ns_IncrTime(&next, seconds, 0);
+    while (Ns_DiffTime(&deadline, &next, &rest) > 0) {
+        if (NsDriversDrain(&next) == NS_OK) {
+            return;
+        }
+        for (int i = 0; i < NsServerCount(); i++) {
+            NsPoolsTellRunning(NsServerAt(i));
+        }
+        Ns_IncrTime(&next, seconds, 0);
+        seconds *= 2;
+    }
+    (void) NsDriversDrain(deadlinePtr);
 }
 
 /*

@@ -45,20 +45,37 @@ typedef struct HeaderList {
     Header            *headers;
 } HeaderList;
 
+/*
+ * Which requests are logged, and what of their clients' addresses.  Constant; a
+ * new one takes the place of an old one, as with headers.
+ */
+typedef struct Choice {
+    struct Choice *olderPtr;
+    const char    *driver; /* Pattern; NULL: all. */
+    bool           masksPeer;
+    unsigned char  mask4[4];
+    unsigned char  mask6[16];
+} Choice;
+
 typedef struct Log {
     /* Constant after creation. */
-    const char   *server;
-    const char   *module;
-    Ns_LogStream  stream;
-    Ns_LogSink    sink;
-    const char   *driver; /* Pattern; NULL: all. */
-    bool          masksPeer;
-    unsigned char mask4[4];
-    unsigned char mask6[16];
+    const char  *server;
+    const char  *module;
+    char        *section;
+    Ns_LogStream stream;
+    Ns_LogSink   sink;
 
     /* Atomic; written under the lock. */
     atomic_int            flags;
     _Atomic(HeaderList *) headersPtr;
+    _Atomic(Choice *)     choicePtr;
+    atomic_bool           rollsOnSignal;
+
+    /* At the start, and then of the one reload at a time. */
+    Ns_AccessParams params;     /* As the configuration has them. */
+    char           *headerText; /* Likewise, with those of the format. */
+    int             rollId;     /* Of the daily roll; -1: none. */
+    bool            hasSignal;  /* Its procedure is registered. */
 
     Ns_Mutex lock; /* Guards the rest. */
     char    *file;
@@ -88,12 +105,24 @@ static const struct {
                  {"suppressquery", NS_ACCESS_SUPPRESSQUERY},
                  {"logthreadname", NS_ACCESS_THREADNAME}};
 
-static char *FindFile(const char *server, const char *module, const char *file);
-static bool  SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr);
-static void  MakeDirectories(char *path);
-static bool  OpenLog(Log *logPtr);
-static bool  SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
-static bool  HasPrefix(const char *word, const char *prefix);
+static bool  ReadParams(Log *logPtr);
+static void  WarnOfProxies(const Log *logPtr);
+static char *FindFile(const Log *logPtr, const char *file);
+static bool  SetChoice(Log *logPtr);
+static bool  SetMasks(Choice *choicePtr, const Ns_AccessParams *paramsPtr);
+static bool  IsSame(const char *left, const char *right);
+static void  SetConfiguredHeaders(Log *logPtr);
+static void  SetRolls(Log *logPtr);
+static Ns_Callback Reload;
+static void        TakeNew(Log *logPtr, const Ns_AccessParams *oldPtr);
+static void        UseBackups(Log *logPtr, const char *format, int maxBackup);
+static int         BackupsKept(const Log *logPtr);
+static void        UseBuffer(Log *logPtr, int maxBuffer);
+static void        UseFile(Log *logPtr, char *new);
+static void        MakeDirectories(char *path);
+static bool        OpenLog(Log *logPtr);
+static bool   SetHeaders(Log *logPtr, Tcl_Interp *interp, const char *text);
+static bool   HasPrefix(const char *word, const char *prefix);
 static size_t PrefixBytes(const char *word);
 static void   AddHeaders(HeaderList *listPtr, const char **words, int n,
                          bool isOfReply);
@@ -102,18 +131,22 @@ static Ns_AccessProc   LogAccess;
 static void        PutPrepared(const Log *logPtr, const Ns_Access *accessPtr,
                                const void *prepared, size_t length);
 static void        PutNew(const Log *logPtr, const Ns_Access *accessPtr);
-static const char *MaskPeer(const Log *logPtr, const char *peer, char *buffer);
-static void        SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
-static int64_t     Micros(const Ns_Time *timePtr);
-static void AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
-                          const Ns_Access *accessPtr);
-static void AppendCounted(Ns_DString *dsPtr, const char *bytes, size_t n);
+static const char *MaskPeer(const Choice *choicePtr, const char *peer,
+                            char *buffer);
+static void AppendFlagged(Ns_DString *dsPtr, Ns_AccessRecord *r, uint32_t flag,
+                          const char *text);
+static void SetFigures(Ns_AccessRecord *r, const Ns_Access *accessPtr);
+static int64_t Micros(const Ns_Time *timePtr);
+static void    AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
+                             const Ns_Access *accessPtr);
+static void    AppendCounted(Ns_DString *dsPtr, const char *bytes, size_t n);
 static Ns_LogRenameProc Rename;
 static int              MoveFile(const char *from, const char *to);
 static int              RollLog(Log *logPtr, const char *toPath);
 static char            *DupFile(Log *logPtr);
 static Ns_SchedProc     DailyRoll;
 static Ns_Callback      SignalRoll;
+static void             RollNow(Log *logPtr);
 static Ns_ShutdownProc  CloseLog;
 static Ns_ArgProc       DescribeLog;
 
@@ -138,40 +171,61 @@ Ns_ModuleCheck(const char *server, const char *module)
 int
 Ns_ModuleInit(const char *server, const char *module)
 {
-    const char     *path, *text;
-    Ns_AccessParams params;
-    Ns_DString      section;
-    Log            *logPtr;
+    Log       *logPtr;
+    Ns_DString section;
 
     if (!Ns_ModuleIsForServer("nslog", server, module)) {
         return NS_ERROR;
     }
-    Ns_DStringInit(&section);
-    Ns_DStringPrintf(&section, "ns/server/%s/module/%s", server, module);
-    path = Ns_DStringValue(&section);
-
     logPtr = ns_calloc(1u, sizeof(*logPtr));
     Ns_MutexInit(&logPtr->lock);
     Ns_MutexSetName2(&logPtr->lock, "nslog", server);
     logPtr->server = server;
     logPtr->module = module;
-    Ns_AccessParamsRead(path, &params);
-    logPtr->file = FindFile(server, module, params.file);
-    logPtr->maxBuffer = params.maxBuffer;
-    logPtr->rollFormat = params.rollFormat == NULL || *params.rollFormat == '\0'
-        ? NULL
-        : ns_strdup(params.rollFormat);
-    logPtr->maxBackup = params.maxBackup;
-    atomic_store(&logPtr->flags, params.flags);
-    logPtr->masksPeer = params.masksPeer;
-    if (!SetMasks(logPtr, &params)) {
-        Ns_Log(Error,
-               "nslog[%s]: maskipv4 or maskipv6 is not an address: %s, %s",
-               server, params.maskIpv4, params.maskIpv6);
-        Ns_DStringFree(&section);
+    logPtr->rollId = -1;
+    Ns_DStringInit(&section);
+    Ns_DStringPrintf(&section, "ns/server/%s/module/%s", server, module);
+    logPtr->section = Ns_DStringExport(&section);
+    if (!ReadParams(logPtr) || !OpenLog(logPtr)) {
         return NS_ERROR;
     }
-    if ((atomic_load(&logPtr->flags) & NS_ACCESS_CHECKFORPROXY) != 0
+    SetRolls(logPtr);
+    (void) Ns_RegisterAtReload(Reload, logPtr);
+    (void) Ns_RegisterAtShutdown(CloseLog, logPtr);
+    Ns_RegisterProcInfo((void *) DailyRoll, "nslog:roll", DescribeLog);
+    Ns_RegisterProcInfo((void *) SignalRoll, "nslog:roll", DescribeLog);
+    Ns_RegisterProcInfo((void *) Reload, "nslog:reload", DescribeLog);
+    Ns_RegisterProcInfo((void *) CloseLog, "nslog:close", DescribeLog);
+    Ns_RegisterProcInfo((void *) LogAccess, "nslog:access", DescribeLog);
+    Ns_RegisterAccessProc(server, LogAccess, logPtr);
+    return Ns_TclRegisterTrace(server, AddCommand, logPtr, NS_TCL_TRACE_CREATE);
+}
+
+/*
+ * All but what needs a sink.
+ */
+static bool
+ReadParams(Log *logPtr)
+{
+    Ns_AccessParams *paramsPtr = &logPtr->params;
+
+    Ns_AccessParamsRead(logPtr->section, paramsPtr);
+    logPtr->file = FindFile(logPtr, paramsPtr->file);
+    logPtr->maxBuffer = paramsPtr->maxBuffer;
+    logPtr->rollFormat = IsSame(paramsPtr->rollFormat, "")
+        ? NULL
+        : ns_strdup(paramsPtr->rollFormat);
+    logPtr->maxBackup = paramsPtr->maxBackup;
+    atomic_store(&logPtr->flags, paramsPtr->flags);
+    WarnOfProxies(logPtr);
+    SetConfiguredHeaders(logPtr);
+    return SetChoice(logPtr);
+}
+
+static void
+WarnOfProxies(const Log *logPtr)
+{
+    if ((logPtr->params.flags & NS_ACCESS_CHECKFORPROXY) != 0
         && *Ns_ConfigString("ns/parameters", "trustedproxies", "") == '\0'
         && (!Ns_ConfigBool("ns/reverseproxymode", "enabled", NS_FALSE)
             || *Ns_ConfigString("ns/reverseproxymode", "trustedservers", "")
@@ -181,35 +235,136 @@ Ns_ModuleInit(const char *server, const char *module)
                " those on this machine and in private networks are believed;"
                " set trustedproxies in ns/parameters");
     }
-    text = Ns_ConfigString(path, "extendedheaders", "");
-    if (params.driver != NULL && *params.driver != '\0') {
-        logPtr->driver = ns_strdup(params.driver);
-    }
-    if (!SetHeaders(logPtr, NULL, text)) {
-        Ns_Log(Error, "nslog: invalid %s/extendedHeaders parameter: '%s'", path,
-               text);
-        (void) SetHeaders(logPtr, NULL, "");
-    }
+}
 
-    if (!OpenLog(logPtr)) {
-        Ns_DStringFree(&section);
-        return NS_ERROR;
+/*
+ * Texts of which each may be missing, which is as empty.
+ */
+static bool
+IsSame(const char *left, const char *right)
+{
+    return STREQ(left == NULL ? "" : left, right == NULL ? "" : right);
+}
+
+/*
+ * The fields of the parameter, and those that the format asks for.
+ */
+static void
+SetConfiguredHeaders(Log *logPtr)
+{
+    const char *text = Ns_ConfigString(logPtr->section, "extendedheaders", "");
+    Ns_DString  headers;
+
+    Ns_DStringInit(&headers);
+    Ns_DStringAppend(&headers, text);
+    Ns_AccessParamsHeaders(logPtr->section, &headers);
+    if (logPtr->headerText == NULL
+        || !STREQ(logPtr->headerText, Ns_DStringValue(&headers))) {
+        ns_free(logPtr->headerText);
+        logPtr->headerText = ns_strdup(Ns_DStringValue(&headers));
+        if (!SetHeaders(logPtr, NULL, logPtr->headerText)) {
+            Ns_Log(Error, "nslog: invalid %s/extendedHeaders parameter: '%s'",
+                   logPtr->section, text);
+            (void) SetHeaders(logPtr, NULL, "");
+        }
     }
-    if (params.rollsDaily) {
-        (void) Ns_ScheduleDaily(DailyRoll, logPtr, NS_SCHED_THREAD,
-                                params.rollHour, 0, NULL);
+    Ns_DStringFree(&headers);
+}
+
+/*
+ * The times of rolls.
+ */
+static void
+SetRolls(Log *logPtr)
+{
+    const Ns_AccessParams *paramsPtr = &logPtr->params;
+
+    if (logPtr->rollId >= 0) {
+        Ns_UnscheduleProc(logPtr->rollId);
+        logPtr->rollId = -1;
     }
-    if (params.rollsOnSignal) {
+    if (paramsPtr->rollsDaily) {
+        logPtr->rollId = Ns_ScheduleDaily(DailyRoll, logPtr, NS_SCHED_THREAD,
+                                          paramsPtr->rollHour, 0, NULL);
+    }
+    atomic_store(&logPtr->rollsOnSignal, paramsPtr->rollsOnSignal);
+    if (paramsPtr->rollsOnSignal && !logPtr->hasSignal) {
+        logPtr->hasSignal = true;
         (void) Ns_RegisterAtSignal(SignalRoll, logPtr);
     }
-    Ns_DStringFree(&section);
-    (void) Ns_RegisterAtShutdown(CloseLog, logPtr);
-    Ns_RegisterProcInfo((void *) DailyRoll, "nslog:roll", DescribeLog);
-    Ns_RegisterProcInfo((void *) SignalRoll, "nslog:roll", DescribeLog);
-    Ns_RegisterProcInfo((void *) CloseLog, "nslog:close", DescribeLog);
-    Ns_RegisterProcInfo((void *) LogAccess, "nslog:access", DescribeLog);
-    Ns_RegisterAccessProc(server, LogAccess, logPtr);
-    return Ns_TclRegisterTrace(server, AddCommand, logPtr, NS_TCL_TRACE_CREATE);
+}
+
+/*
+ * Take over what has changed in the configuration; what ns_accesslog has set
+ * beside that stays.
+ */
+static void
+Reload(void *arg)
+{
+    Log            *logPtr = arg;
+    Ns_AccessParams old = logPtr->params;
+
+    Ns_AccessParamsRead(logPtr->section, &logPtr->params);
+    SetConfiguredHeaders(logPtr);
+    TakeNew(logPtr, &old);
+}
+
+static void
+TakeNew(Log *logPtr, const Ns_AccessParams *oldPtr)
+{
+    const Ns_AccessParams *newPtr = &logPtr->params;
+
+    if (newPtr->flags != oldPtr->flags) {
+        atomic_store(&logPtr->flags, newPtr->flags);
+        WarnOfProxies(logPtr);
+    }
+    if (newPtr->maxBuffer != oldPtr->maxBuffer) {
+        UseBuffer(logPtr, newPtr->maxBuffer);
+    }
+    if (newPtr->maxBackup != oldPtr->maxBackup
+        || !IsSame(newPtr->rollFormat, oldPtr->rollFormat)) {
+        UseBackups(logPtr, newPtr->rollFormat == NULL ? "" : newPtr->rollFormat,
+                   newPtr->maxBackup);
+    }
+    if (newPtr->rollsDaily != oldPtr->rollsDaily
+        || newPtr->rollHour != oldPtr->rollHour
+        || newPtr->rollsOnSignal != oldPtr->rollsOnSignal) {
+        SetRolls(logPtr);
+    }
+    if (newPtr->masksPeer != oldPtr->masksPeer
+        || !IsSame(newPtr->maskIpv4, oldPtr->maskIpv4)
+        || !IsSame(newPtr->maskIpv6, oldPtr->maskIpv6)
+        || !IsSame(newPtr->driver, oldPtr->driver)) {
+        (void) SetChoice(logPtr);
+    }
+    if (!IsSame(newPtr->file, oldPtr->file)) {
+        UseFile(logPtr, FindFile(logPtr, newPtr->file));
+    }
+}
+
+/*
+ * False: a mask is none, which an Error says, and what was chosen stays.
+ */
+static bool
+SetChoice(Log *logPtr)
+{
+    const Ns_AccessParams *paramsPtr = &logPtr->params;
+    Choice                *choicePtr = ns_calloc(1u, sizeof(*choicePtr));
+
+    if (!SetMasks(choicePtr, paramsPtr)) {
+        Ns_Log(Error,
+               "nslog[%s]: maskipv4 or maskipv6 is not an address: %s, %s",
+               logPtr->server, paramsPtr->maskIpv4, paramsPtr->maskIpv6);
+        ns_free(choicePtr);
+        return false;
+    }
+    if (!IsSame(paramsPtr->driver, "")) {
+        choicePtr->driver = ns_strdup(paramsPtr->driver);
+    }
+    choicePtr->masksPeer = paramsPtr->masksPeer;
+    choicePtr->olderPtr = atomic_load(&logPtr->choicePtr);
+    atomic_store(&logPtr->choicePtr, choicePtr);
+    return true;
 }
 
 /*
@@ -217,18 +372,18 @@ Ns_ModuleInit(const char *server, const char *module)
  * means all of its 16 bits.
  */
 static bool
-SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr)
+SetMasks(Choice *choicePtr, const Ns_AccessParams *paramsPtr)
 {
     if (!paramsPtr->masksPeer) {
         return true;
     }
-    if (inet_pton(AF_INET, paramsPtr->maskIpv4, logPtr->mask4) != 1
-        || inet_pton(AF_INET6, paramsPtr->maskIpv6, logPtr->mask6) != 1) {
+    if (inet_pton(AF_INET, paramsPtr->maskIpv4, choicePtr->mask4) != 1
+        || inet_pton(AF_INET6, paramsPtr->maskIpv6, choicePtr->mask6) != 1) {
         return false;
     }
-    for (size_t i = 0; i < sizeof(logPtr->mask6); i += 2) {
-        if (logPtr->mask6[i] == 0 && logPtr->mask6[i + 1] == 0xff) {
-            logPtr->mask6[i] = 0xff;
+    for (size_t i = 0; i < sizeof(choicePtr->mask6); i += 2) {
+        if (choicePtr->mask6[i] == 0 && choicePtr->mask6[i + 1] == 0xff) {
+            choicePtr->mask6[i] = 0xff;
         }
     }
     return true;
@@ -239,19 +394,19 @@ SetMasks(Log *logPtr, const Ns_AccessParams *paramsPtr)
  * the module's own, which is created.
  */
 static char *
-FindFile(const char *server, const char *module, const char *file)
+FindFile(const Log *logPtr, const char *file)
 {
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    (void) Ns_LogPath(&ds, server, "");
+    (void) Ns_LogPath(&ds, logPtr->server, "");
     if (Ns_PathIsAbsolute(file)
         || !STREQ(Ns_DStringValue(&ds), Ns_InfoHomePath())) {
         Ns_DStringTrunc(&ds, 0);
-        (void) Ns_LogPath(&ds, server, file);
+        (void) Ns_LogPath(&ds, logPtr->server, file);
     } else {
         Ns_DStringTrunc(&ds, 0);
-        Ns_ModulePath(&ds, server, module, NULL);
+        Ns_ModulePath(&ds, logPtr->server, logPtr->module, NULL);
         MakeDirectories(Ns_DStringValue(&ds));
         Ns_DStringVarAppend(&ds, "/", file, (char *) NULL);
     }
@@ -283,7 +438,9 @@ OpenLog(Log *logPtr)
 {
     Ns_LogSinkSpec spec = {.file = logPtr->file,
                            .bufferBytes = 65536,
-                           .bufferLines = logPtr->maxBuffer};
+                           .bufferLines = logPtr->maxBuffer,
+                           .rollFormat = logPtr->rollFormat,
+                           .maxBackup = logPtr->maxBackup};
     Ns_DString     name;
 
     Ns_DStringInit(&name);
@@ -396,12 +553,13 @@ AddCommand(Tcl_Interp *interp, void *arg)
 static void
 LogAccess(const Ns_Access *accessPtr, void *arg)
 {
-    const Log  *logPtr = arg;
-    const void *prepared;
-    size_t      length;
+    const Log    *logPtr = arg;
+    const Choice *choicePtr = atomic_load(&logPtr->choicePtr);
+    const void   *prepared;
+    size_t        length;
 
-    if (logPtr->driver != NULL
-        && !Tcl_StringMatch(accessPtr->driver, logPtr->driver)) {
+    if (choicePtr->driver != NULL
+        && !Tcl_StringMatch(accessPtr->driver, choicePtr->driver)) {
         return;
     }
     if (accessPtr->stage == NS_ACCESS_FORGOTTEN) {
@@ -442,6 +600,7 @@ static void
 PutNew(const Log *logPtr, const Ns_Access *accessPtr)
 {
     const HeaderList *headersPtr = atomic_load(&logPtr->headersPtr);
+    const Choice     *choicePtr = atomic_load(&logPtr->choicePtr);
     int               flags = atomic_load(&logPtr->flags);
     const char       *peer = accessPtr->peer, *request = accessPtr->line;
     const char       *user = accessPtr->user;
@@ -456,8 +615,8 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     if ((flags & NS_ACCESS_CHECKFORPROXY) != 0) {
         peer = Ns_AccessForwardedPeer(accessPtr, forwarded);
     }
-    if (logPtr->masksPeer && peer != NULL) {
-        peer = MaskPeer(logPtr, peer, masked);
+    if (choicePtr->masksPeer && peer != NULL) {
+        peer = MaskPeer(choicePtr, peer, masked);
     }
     if ((flags & NS_ACCESS_SUPPRESSQUERY) != 0) {
         request = accessPtr->url;
@@ -474,9 +633,14 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
     SetFigures(&r, accessPtr);
     Ns_DStringInit(&headers);
     if ((flags & NS_ACCESS_THREADNAME) != 0) {
-        r.nHeaders++;
-        AppendCounted(&headers, "", 0);
-        AppendCounted(&headers, Ns_ThreadGetName(), strlen(Ns_ThreadGetName()));
+        AppendFlagged(&headers, &r, NS_ACCESS_THREADNAME, Ns_ThreadGetName());
+    }
+    if (accessPtr->requestId != NULL) {
+        AppendFlagged(&headers, &r, NS_ACCESS_REQUESTID, accessPtr->requestId);
+    }
+    if (accessPtr->traceId != NULL) {
+        AppendFlagged(&headers, &r, NS_ACCESS_TRACEID, accessPtr->traceId);
+        AppendFlagged(&headers, &r, NS_ACCESS_SPANID, accessPtr->spanId);
     }
     if (headersPtr->n > 0) {
         AppendHeaders(&headers, headersPtr, accessPtr);
@@ -505,11 +669,11 @@ PutNew(const Log *logPtr, const Ns_Access *accessPtr)
  * not changed.
  */
 static const char *
-MaskPeer(const Log *logPtr, const char *peer, char *buffer)
+MaskPeer(const Choice *choicePtr, const char *peer, char *buffer)
 {
     static const char    mapped[] = "::ffff:";
     const unsigned char *maskBytes;
-    unsigned char        address[sizeof(logPtr->mask6)];
+    unsigned char        address[sizeof(choicePtr->mask6)];
     size_t               bytes;
     int                  family;
 
@@ -518,8 +682,9 @@ MaskPeer(const Log *logPtr, const char *peer, char *buffer)
         peer += sizeof(mapped) - 1;
     }
     family = strchr(peer, ':') != NULL ? AF_INET6 : AF_INET;
-    maskBytes = family == AF_INET6 ? logPtr->mask6 : logPtr->mask4;
-    bytes = family == AF_INET6 ? sizeof(logPtr->mask6) : sizeof(logPtr->mask4);
+    maskBytes = family == AF_INET6 ? choicePtr->mask6 : choicePtr->mask4;
+    bytes = family == AF_INET6 ? sizeof(choicePtr->mask6)
+                               : sizeof(choicePtr->mask4);
     if (inet_pton(family, peer, address) != 1) {
         return peer;
     }
@@ -568,6 +733,19 @@ AppendHeaders(Ns_DString *dsPtr, const HeaderList *headersPtr,
         AppendCounted(dsPtr, headerPtr->label, strlen(headerPtr->label));
         AppendCounted(dsPtr, value == NULL ? "" : value, length);
     }
+}
+
+/*
+ * What is no header, but stands before them.
+ */
+static void
+AppendFlagged(Ns_DString *dsPtr, Ns_AccessRecord *r, uint32_t flag,
+              const char *text)
+{
+    r->flags |= flag;
+    r->nHeaders++;
+    AppendCounted(dsPtr, "", 0);
+    AppendCounted(dsPtr, text, strlen(text));
 }
 
 static void
@@ -643,7 +821,7 @@ RollLog(Log *logPtr, const char *toPath)
 static void
 DailyRoll(void *arg, int id)
 {
-    SignalRoll(arg);
+    RollNow(arg);
 }
 
 static void
@@ -651,6 +829,14 @@ SignalRoll(void *arg)
 {
     Log *logPtr = arg;
 
+    if (atomic_load(&logPtr->rollsOnSignal)) {
+        RollNow(logPtr);
+    }
+}
+
+static void
+RollNow(Log *logPtr)
+{
     if (RollLog(logPtr, NULL) != NS_OK) {
         int   reason = errno;
         char *file = DupFile(logPtr);
@@ -730,13 +916,10 @@ RollFormatCmd(ClientData arg, Tcl_Interp *interp, int objc,
 {
     Log *logPtr = arg;
 
-    Ns_MutexLock(&logPtr->lock);
     if (objc > 2) {
-        const char *format = Tcl_GetString(objv[2]);
-
-        ns_free(logPtr->rollFormat);
-        logPtr->rollFormat = *format == '\0' ? NULL : ns_strdup(format);
+        UseBackups(logPtr, Tcl_GetString(objv[2]), 0);
     }
+    Ns_MutexLock(&logPtr->lock);
     if (logPtr->rollFormat != NULL) {
         Tcl_SetObjResult(interp, Tcl_NewStringObj(logPtr->rollFormat, -1));
     }
@@ -754,17 +937,48 @@ MaxBackupCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
         if (Tcl_GetIntFromObj(interp, objv[2], &n) != TCL_OK) {
             return TCL_ERROR;
         }
-        Ns_MutexLock(&logPtr->lock);
-        logPtr->maxBackup = n < 1 ? 100 : n;
-        Ns_MutexUnlock(&logPtr->lock);
+        UseBackups(logPtr, NULL, n < 1 ? 100 : n);
     }
     Ns_MutexLock(&logPtr->lock);
-    n = logPtr->rollFormat == NULL
+    n = BackupsKept(logPtr);
+    Ns_MutexUnlock(&logPtr->lock);
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(n));
+    return TCL_OK;
+}
+
+/*
+ * Of what is NULL or 0, as it is.  The sink has both for rolls of its own.
+ */
+static void
+UseBackups(Log *logPtr, const char *format, int maxBackup)
+{
+    char *used;
+    int   n;
+
+    Ns_MutexLock(&logPtr->lock);
+    if (format != NULL) {
+        ns_free(logPtr->rollFormat);
+        logPtr->rollFormat = *format == '\0' ? NULL : ns_strdup(format);
+    }
+    if (maxBackup > 0) {
+        logPtr->maxBackup = maxBackup;
+    }
+    used = ns_strcopy(logPtr->rollFormat);
+    n = BackupsKept(logPtr);
+    Ns_MutexUnlock(&logPtr->lock);
+    (void) Ns_LogSinkSetBackups(logPtr->sink, used, n);
+    ns_free(used);
+}
+
+/*
+ * With the lock.
+ */
+static int
+BackupsKept(const Log *logPtr)
+{
+    return logPtr->rollFormat == NULL
         ? MIN(logPtr->maxBackup, NS_ACCESS_MAX_BACKUP)
         : logPtr->maxBackup;
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(n));
-    Ns_MutexUnlock(&logPtr->lock);
-    return TCL_OK;
 }
 
 static int
@@ -777,16 +991,21 @@ MaxBufferCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
         if (Tcl_GetIntFromObj(interp, objv[2], &n) != TCL_OK) {
             return TCL_ERROR;
         }
-        n = MAX(n, 0);
-        Ns_MutexLock(&logPtr->lock);
-        logPtr->maxBuffer = n;
-        Ns_MutexUnlock(&logPtr->lock);
-        (void) Ns_LogSinkSetLines(logPtr->sink, n);
+        UseBuffer(logPtr, MAX(n, 0));
     }
     Ns_MutexLock(&logPtr->lock);
     Tcl_SetObjResult(interp, Tcl_NewIntObj(logPtr->maxBuffer));
     Ns_MutexUnlock(&logPtr->lock);
     return TCL_OK;
+}
+
+static void
+UseBuffer(Log *logPtr, int maxBuffer)
+{
+    Ns_MutexLock(&logPtr->lock);
+    logPtr->maxBuffer = maxBuffer;
+    Ns_MutexUnlock(&logPtr->lock);
+    (void) Ns_LogSinkSetLines(logPtr->sink, maxBuffer);
 }
 
 static int
@@ -836,7 +1055,6 @@ FileCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 
     if (objc > 2) {
         const char *file = Tcl_GetString(objv[2]);
-        char       *old, *new;
         Ns_DString  ds;
 
         Ns_DStringInit(&ds);
@@ -845,28 +1063,37 @@ FileCmd(ClientData arg, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
         } else {
             Ns_HomePath(&ds, file, NULL);
         }
-        new = Ns_DStringExport(&ds);
-        Ns_MutexLock(&logPtr->lock);
-        old = logPtr->file;
-        logPtr->file = ns_strdup(new);
-        Ns_MutexUnlock(&logPtr->lock);
-        if (Ns_LogSinkReopen(logPtr->sink, new) == NS_OK) {
-            Ns_Log(Notice, "nslog: closed '%s'", old);
-            Ns_Log(Notice, "nslog: opened '%s'", new);
-        } else {
-            int reason = errno;
-
-            Ns_Log(Notice, "nslog: closed '%s'", old);
-            Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(reason),
-                   new);
-        }
-        ns_free(old);
-        ns_free(new);
+        UseFile(logPtr, Ns_DStringExport(&ds));
     }
     Ns_MutexLock(&logPtr->lock);
     Tcl_SetObjResult(interp, Tcl_NewStringObj(logPtr->file, -1));
     Ns_MutexUnlock(&logPtr->lock);
     return TCL_OK;
+}
+
+/*
+ * Takes over the path.
+ */
+static void
+UseFile(Log *logPtr, char *new)
+{
+    char *old;
+
+    Ns_MutexLock(&logPtr->lock);
+    old = logPtr->file;
+    logPtr->file = ns_strdup(new);
+    Ns_MutexUnlock(&logPtr->lock);
+    if (Ns_LogSinkReopen(logPtr->sink, new) == NS_OK) {
+        Ns_Log(Notice, "nslog: closed '%s'", old);
+        Ns_Log(Notice, "nslog: opened '%s'", new);
+    } else {
+        int reason = errno;
+
+        Ns_Log(Notice, "nslog: closed '%s'", old);
+        Ns_Log(Error, "nslog: error '%s' opening '%s'", strerror(reason), new);
+    }
+    ns_free(old);
+    ns_free(new);
 }
 
 static int

@@ -4,7 +4,7 @@
  *      The driver for plain HTTP.
  */
 
-#include "ns.h"
+#include "acme.h"
 
 NS_EXPORT int               Ns_ModuleVersion = 1;
 NS_EXPORT int               Ns_ModuleListenPort = 80;
@@ -17,6 +17,10 @@ static Ns_DriverSendProc     Send;
 static Ns_DriverSendFileProc SendFile;
 static Ns_DriverKeepProc     Keep;
 static Ns_DriverCloseProc    Close;
+static Ns_DriverRequestProc  RefuseOthers;
+
+static void TakePaths(const char *server, const char *module,
+                      Ns_DriverInitData *initPtr);
 
 NS_EXPORT int
 Ns_ModuleInit(const char *server, const char *module)
@@ -33,6 +37,8 @@ Ns_ModuleInit(const char *server, const char *module)
     init.keepProc = Keep;
     init.closeProc = Close;
     init.opts = NS_DRIVER_ASYNC | NS_DRIVER_FULLIO | NS_DRIVER_LINGER;
+    AcmeInit(server, module);
+    TakePaths(server, module, &init);
     return Ns_DriverInit(server, module, &init);
 }
 
@@ -96,4 +102,40 @@ Keep(Ns_Sock *sock)
 static void
 Close(Ns_Sock *sock)
 {
+}
+
+/*
+ * With parameter `onlypaths`: requests for others are answered with 404.
+ */
+static void
+TakePaths(const char *server, const char *module, Ns_DriverInitData *initPtr)
+{
+    const char  *section = Ns_ConfigGetPath(server, module, NULL);
+    const char  *list = section == NULL
+         ? NULL
+         : Ns_ConfigGetValue(section, "onlypaths");
+    const char **paths;
+    int          n;
+
+    if (list != NULL && Tcl_SplitList(NULL, list, &n, &paths) == TCL_OK
+        && n > 0) {
+        /* They live as long as the driver, and end with NULL. */
+        initPtr->arg = paths;
+        initPtr->requestProc = RefuseOthers;
+    }
+}
+
+static int
+RefuseOthers(void *arg, Ns_Conn *conn)
+{
+    const char *url = conn->request->url;
+
+    for (const char **pathPtr = arg; url != NULL && *pathPtr != NULL;
+         pathPtr++) {
+        if (STREQ(url, *pathPtr)) {
+            return NS_OK;
+        }
+    }
+    (void) Ns_ConnReturnNotFound(conn);
+    return NS_FILTER_RETURN;
 }

@@ -13,6 +13,8 @@
 
 #define PEM_BEGIN "-----BEGIN "
 
+static void CallFor(const ASN1_STRING *stringPtr, SslCertificateNameProc *proc,
+                    void *arg);
 static void AppendName(Ns_DString *dsPtr, const char *key,
                        const X509_NAME *namePtr);
 static void AppendTime(Ns_DString *dsPtr, const char *key,
@@ -59,6 +61,42 @@ SslCertificateRead(const char *fileOrPem, bool *isOpenPtr)
     }
     ERR_clear_error();
     return x509;
+}
+
+void
+SslCertificateNames(const X509 *x509, SslCertificateNameProc *proc, void *arg)
+{
+    const X509_NAME *subjectPtr = X509_get_subject_name(x509);
+    GENERAL_NAMES   *names = X509_get_ext_d2i(x509, NID_subject_alt_name, NULL,
+                                              NULL);
+    int              nDns = 0;
+
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        const GENERAL_NAME *namePtr = sk_GENERAL_NAME_value(names, i);
+
+        if (namePtr->type == GEN_DNS) {
+            CallFor(namePtr->d.dNSName, proc, arg);
+            nDns++;
+        }
+    }
+    GENERAL_NAMES_free(names);
+    if (nDns == 0) {
+        int i = X509_NAME_get_index_by_NID(subjectPtr, NID_commonName, -1);
+
+        if (i >= 0) {
+            CallFor(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subjectPtr,
+                                                                 i)),
+                    proc, arg);
+        }
+    }
+    ERR_clear_error();
+}
+
+static void
+CallFor(const ASN1_STRING *stringPtr, SslCertificateNameProc *proc, void *arg)
+{
+    proc((const char *) ASN1_STRING_get0_data(stringPtr),
+         (size_t) ASN1_STRING_length(stringPtr), arg);
 }
 
 static void

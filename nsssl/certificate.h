@@ -23,4 +23,13 @@ void SslCertificateAppend(Ns_DString *dsPtr, X509 *x509);
  */
 X509 *SslCertificateRead(const char *fileOrPem, bool *isOpenPtr);
 
+/*
+ * Call a procedure for each host name: the DNS names, or, without any, the
+ * common name.
+ */
+typedef void SslCertificateNameProc(const char *name, size_t length, void *arg);
+
+void SslCertificateNames(const X509 *x509, SslCertificateNameProc *proc,
+                         void *arg);
+
 #endif

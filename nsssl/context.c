@@ -9,10 +9,11 @@
  */
 
 #include "context.h"
+#include "alpn.h"
+#include "keypair.h"
+#include "staple.h"
 
-#include <openssl/dh.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 
 #define DEFAULT_CIPHERS                                          \
@@ -21,23 +22,43 @@
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:" \
     "DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384"
 
+/*
+ * SHA-384 makes a handshake about a fifth more expensive than SHA-256, and
+ * AES-128 is what RFC 8446 asks all to have.
+ */
+#define DEFAULT_SUITES                               \
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" \
+    "TLS_CHACHA20_POLY1305_SHA256"
+
+#define DEFAULT_GROUPS "X25519:prime256v1:secp384r1"
+
+/*
+ * A client uses a ticket once, and gets another with each connection.
+ */
+#define N_TICKETS 1
+
+#define ALL_VERSIONS                                         \
+    (SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 \
+     | SSL_OP_NO_TLSv1_3)
+
 struct SslContext {
     /* Constant after creation. */
-    const char *module;
-    const char *path;
-    char       *certificate; /* Absolute path. */
-    char       *key;         /* Likewise; the same file by default. */
-    const char *ciphers;
-    const char *suites;
-    int         verifyMode; /* SSL_VERIFY_...; NONE: do not ask. */
-    const char *caFile;
-    const char *caPath;
-    int         minVersion;
-    int         maxVersion;
-    uint64_t    excluded; /* SSL_OP_NO_... */
+    SslContextSpec spec;        /* Owned copies. */
+    char          *certificate; /* Absolute path. */
+    char          *key;         /* Likewise; the same file by default. */
+    const char    *ciphers;
+    const char    *suites;
+    const char    *groups;
+    int            verifyMode; /* SSL_VERIFY_...; NONE: do not ask. */
+    const char    *caFile;
+    const char    *caPath;
+    uint64_t       excluded;  /* SSL_OP_NO_... */
+    SslStaple     *staplePtr; /* NULL: nothing is stapled. */
 
-    Ns_Mutex lock; /* Guards: */
-    SSL_CTX *ctx;
+    Ns_Mutex    lock; /* Guards: */
+    SSL_CTX    *ctx;
+    struct stat seen[2]; /* Certificate and key when they were read, ... */
+    struct stat last[2]; /* ... and at the last look at them. */
 };
 
 /*
@@ -58,56 +79,67 @@ static const struct {
 };
 
 static SslContext *Discard(SslContext *contextPtr);
+static const char *Text(const SslContextSpec *specPtr, const char *key,
+                        const char *defaultText);
 static bool        ReadProtocols(SslContext *contextPtr, const char *list);
+static void        Look(const SslContext *contextPtr, struct stat *states);
+static bool        IsSame(const struct stat *a, const struct stat *b);
 static SSL_CTX    *MakeCtx(const SslContext *contextPtr, bool isReload);
-static bool        SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx);
-static bool        SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx,
-                                  bool isReload);
-static void        SetGroups(const SslContext *contextPtr, SSL_CTX *ctx);
-static int         VerifyMode(const char *mode, bool isRequired);
-static int         AcceptAny(int isValid, X509_STORE_CTX *storePtr);
-static bool        SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
-static int AskPassword(char *buffer, int size, int isForWriting, void *arg);
+static bool        SetSuites(const SslContext *contextPtr, SSL_CTX *ctx);
+static bool IsSet(const SslContext *contextPtr, int result, const char *what,
+                  const char *value);
+static int  VerifyMode(const char *mode, bool isRequired);
+static int  AcceptAny(int isValid, X509_STORE_CTX *storePtr);
+static SSL_verify_cb VerifyProc(const SslContext *contextPtr);
+static bool          SetVerify(const SslContext *contextPtr, SSL_CTX *ctx);
+static void          SetSessionId(const SslContext *contextPtr, SSL_CTX *ctx);
 
 SslContext *
-SslContextCreate(const char *module, const char *path)
+SslContextCreate(const SslContextSpec *specPtr)
 {
     SslContext *contextPtr = ns_calloc(1u, sizeof(SslContext));
-    const char *certificate = Ns_ConfigGetValue(path, "certificate");
-    const char *key = Ns_ConfigGetValue(path, "key");
-    const char *mode = Ns_ConfigString(path, "clientcertmode", "none");
+    const char *file = specPtr->file;
+    const char *key = NULL;
 
-    contextPtr->module = ns_strdup(module);
-    contextPtr->path = ns_strdup(path);
-    if (certificate == NULL) {
+    contextPtr->spec = *specPtr;
+    contextPtr->spec.path = ns_strdup(specPtr->path);
+    if (file == NULL) {
+        file = Ns_ConfigGetValue(specPtr->path, "certificate");
+        key = Ns_ConfigGetValue(specPtr->path, "key");
+    }
+    if (file == NULL) {
         Ns_Log(Error,
                "%s: certificate parameter must be specified in the"
                " configuration file under %s",
-               module, path);
+               specPtr->module, specPtr->path);
         return Discard(contextPtr);
     }
-    contextPtr->certificate = SslFindFile(certificate);
-    contextPtr->key = key == NULL ? contextPtr->certificate : SslFindFile(key);
-    contextPtr->ciphers = Ns_ConfigString(path, "ciphers", DEFAULT_CIPHERS);
-    contextPtr->suites = Ns_ConfigGetValue(path, "ciphersuites");
+    contextPtr->certificate = SslFindFile(file);
+    contextPtr->key = SslFindFile(key == NULL ? file : key);
+    contextPtr->ciphers = Text(specPtr, "ciphers", DEFAULT_CIPHERS);
+    contextPtr->suites = Text(specPtr, "ciphersuites", DEFAULT_SUITES);
+    contextPtr->groups = Text(specPtr, "groups", DEFAULT_GROUPS);
     contextPtr->verifyMode =
-        VerifyMode(mode, Ns_ConfigBool(path, "verify", NS_FALSE) != 0);
-    contextPtr->caFile = Ns_ConfigGetValue(path, "clientcafile");
-    if (contextPtr->caFile == NULL) {
-        contextPtr->caFile = Ns_ConfigGetValue(path, "cafile");
-    }
-    contextPtr->caPath = Ns_ConfigGetValue(path, "clientcapath");
-    if (contextPtr->caPath == NULL) {
-        contextPtr->caPath = Ns_ConfigGetValue(path, "capath");
-    }
-    if (!ReadProtocols(contextPtr, Ns_ConfigGetValue(path, "protocols"))) {
+        VerifyMode(Text(specPtr, "clientcertmode", "none"),
+                   Ns_ConfigBool(specPtr->path, "verify", NS_FALSE) != 0);
+    contextPtr->caFile = Text(specPtr, "clientcafile",
+                              Text(specPtr, "cafile", NULL));
+    contextPtr->caPath = Text(specPtr, "clientcapath",
+                              Text(specPtr, "capath", NULL));
+    if (!ReadProtocols(contextPtr, Text(specPtr, "protocols", NULL))) {
         return Discard(contextPtr);
     }
+    if (Ns_ConfigBool(specPtr->driverPath, "ocspstapling", NS_FALSE)) {
+        contextPtr->staplePtr = SslStapleCreate(specPtr->module,
+                                                contextPtr->certificate);
+    }
+    Look(contextPtr, contextPtr->seen);
+    memcpy(contextPtr->last, contextPtr->seen, sizeof(contextPtr->last));
     contextPtr->ctx = MakeCtx(contextPtr, false);
     if (contextPtr->ctx == NULL) {
         return Discard(contextPtr);
     }
-    Ns_MutexSetName2(&contextPtr->lock, "nsssl:context", module);
+    Ns_MutexSetName2(&contextPtr->lock, "nsssl:context", specPtr->module);
     return contextPtr;
 }
 
@@ -117,47 +149,146 @@ SslContextCreate(const char *module, const char *path)
 static SslContext *
 Discard(SslContext *contextPtr)
 {
-    if (contextPtr->key != contextPtr->certificate) {
-        ns_free(contextPtr->key);
-    }
+    ns_free(contextPtr->key);
     ns_free(contextPtr->certificate);
-    ns_free((char *) contextPtr->module);
-    ns_free((char *) contextPtr->path);
+    ns_free((char *) contextPtr->spec.path);
     ns_free(contextPtr);
     return NULL;
+}
+
+/*
+ * A parameter of the section, or else of the driver's.
+ */
+static const char *
+Text(const SslContextSpec *specPtr, const char *key, const char *defaultText)
+{
+    const char *value = Ns_ConfigGetValue(specPtr->path, key);
+
+    if (value == NULL) {
+        value = Ns_ConfigString(specPtr->driverPath, key, defaultText);
+    }
+    return value;
 }
 
 SSL *
 SslContextNewConnection(SslContext *contextPtr)
 {
+    SSL_CTX *ctx = SslContextTake(contextPtr);
+    SSL     *ssl = SSL_new(ctx);
+
+    SSL_CTX_free(ctx);
+    return ssl;
+}
+
+SSL_CTX *
+SslContextTake(SslContext *contextPtr)
+{
     SSL_CTX *ctx;
-    SSL     *ssl;
 
     Ns_MutexLock(&contextPtr->lock);
     ctx = contextPtr->ctx;
     SSL_CTX_up_ref(ctx);
     Ns_MutexUnlock(&contextPtr->lock);
-    ssl = SSL_new(ctx);
+    return ctx;
+}
+
+/*
+ * What SSL_set_SSL_CTX does not take over.
+ */
+void
+SslContextSwitch(SslContext *contextPtr, SSL *ssl)
+{
+    SSL_CTX *ctx = SslContextTake(contextPtr);
+
+    (void) SSL_set_SSL_CTX(ssl, ctx);
     SSL_CTX_free(ctx);
-    return ssl;
+    SSL_clear_options(ssl, ALL_VERSIONS & ~contextPtr->excluded);
+    SSL_set_options(ssl, contextPtr->excluded);
+    SSL_set_verify(ssl, contextPtr->verifyMode, VerifyProc(contextPtr));
+}
+
+bool
+SslContextReload(SslContext *contextPtr)
+{
+    struct stat now[2];
+    SSL_CTX    *newCtx;
+    SSL_CTX    *oldCtx;
+
+    Look(contextPtr, now);
+    newCtx = MakeCtx(contextPtr, true);
+    Ns_MutexLock(&contextPtr->lock);
+    memcpy(contextPtr->seen, now, sizeof(now));
+    memcpy(contextPtr->last, now, sizeof(now));
+    oldCtx = contextPtr->ctx;
+    if (newCtx != NULL) {
+        contextPtr->ctx = newCtx;
+    }
+    Ns_MutexUnlock(&contextPtr->lock);
+    if (newCtx == NULL) {
+        return false;
+    }
+    SSL_CTX_free(oldCtx);
+    Ns_Log(Notice, "%s: certificate %s reloaded", contextPtr->spec.module,
+           contextPtr->certificate);
+    return true;
 }
 
 void
-SslContextReload(SslContext *contextPtr)
+SslContextStaple(SslContext *contextPtr)
 {
-    SSL_CTX *newCtx = MakeCtx(contextPtr, true);
-    SSL_CTX *oldCtx;
+    if (contextPtr->staplePtr != NULL) {
+        SSL_CTX *ctx = SslContextTake(contextPtr);
 
-    if (newCtx == NULL) {
-        return;
+        SslStapleRefresh(contextPtr->staplePtr, ctx);
+        SSL_CTX_free(ctx);
     }
+}
+
+/*
+ * A file that is being written is left alone until it is the same twice.
+ */
+bool
+SslContextHasChanged(SslContext *contextPtr)
+{
+    struct stat now[2];
+    bool        isNew, isQuiet;
+
+    Look(contextPtr, now);
     Ns_MutexLock(&contextPtr->lock);
-    oldCtx = contextPtr->ctx;
-    contextPtr->ctx = newCtx;
+    isNew = !IsSame(now, contextPtr->seen);
+    isQuiet = IsSame(now, contextPtr->last);
+    memcpy(contextPtr->last, now, sizeof(now));
     Ns_MutexUnlock(&contextPtr->lock);
-    SSL_CTX_free(oldCtx);
-    Ns_Log(Notice, "%s: certificate %s reloaded", contextPtr->module,
-           contextPtr->certificate);
+    return isNew && isQuiet;
+}
+
+/*
+ * The two files as they are; one that is not there is all zero.
+ */
+static void
+Look(const SslContext *contextPtr, struct stat *states)
+{
+    const char *const files[] = {contextPtr->certificate, contextPtr->key};
+
+    for (int i = 0; i < 2; i++) {
+        if (stat(files[i], &states[i]) != 0) {
+            memset(&states[i], 0, sizeof(states[i]));
+        }
+    }
+}
+
+static bool
+IsSame(const struct stat *a, const struct stat *b)
+{
+    for (int i = 0; i < 2; i++) {
+        if (a[i].st_ino != b[i].st_ino || a[i].st_dev != b[i].st_dev
+            || a[i].st_size != b[i].st_size
+            || a[i].st_ctim.tv_sec != b[i].st_ctim.tv_sec
+            || a[i].st_ctim.tv_nsec != b[i].st_ctim.tv_nsec) {
+            return false;
+        }
+    }
+    return true;
 }
 
 const char *
@@ -227,7 +358,6 @@ static bool
 ReadProtocols(SslContext *contextPtr, const char *list)
 {
     const uint64_t old = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
-    const uint64_t all = old | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
     const char    *p = list == NULL ? "" : list;
 
     contextPtr->excluded = SSL_OP_NO_SSLv3
@@ -240,21 +370,21 @@ ReadProtocols(SslContext *contextPtr, const char *list)
             if (strlen(protocols[i].name) == n
                 && strncasecmp(protocols[i].name, p, n) == 0) {
                 contextPtr->excluded |= protocols[i].option;
-                Ns_Log(Notice, "%s: disabling %s", contextPtr->module,
+                Ns_Log(Notice, "%s: disabling %s", contextPtr->spec.module,
                        protocols[i].name + 1);
                 isKnown = true;
             }
         }
         if (!isKnown) {
             Ns_Log(Warning, "%s: unknown protocol %.*s in %s",
-                   contextPtr->module, (int) n, p, contextPtr->path);
+                   contextPtr->spec.module, (int) n, p, contextPtr->spec.path);
         }
         p += n;
         p += *p != '\0';
     }
-    if ((contextPtr->excluded & all) == all) {
+    if ((contextPtr->excluded & ALL_VERSIONS) == ALL_VERSIONS) {
         Ns_Log(Error, "%s: all protocols are excluded under %s",
-               contextPtr->module, contextPtr->path);
+               contextPtr->spec.module, contextPtr->spec.path);
         return false;
     }
     return true;
@@ -266,17 +396,21 @@ ReadProtocols(SslContext *contextPtr, const char *list)
 static SSL_CTX *
 MakeCtx(const SslContext *contextPtr, bool isReload)
 {
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    const SslContextSpec *specPtr = &contextPtr->spec;
+    SSL_CTX              *ctx = SSL_CTX_new(TLS_server_method());
+    SslKeyPair            pair = {.module = specPtr->module,
+                                  .certificate = contextPtr->certificate,
+                                  .key = contextPtr->key};
 
     if (ctx == NULL) {
-        Ns_Log(Error, "%s: SSL init error: %s", contextPtr->module,
+        Ns_Log(Error, "%s: SSL init error: %s", specPtr->module,
                SslErrorReason());
         return NULL;
     }
     SSL_CTX_set_options(ctx,
                         contextPtr->excluded | SSL_OP_NO_COMPRESSION
                             | SSL_OP_CIPHER_SERVER_PREFERENCE
-                            | SSL_OP_NO_RENEGOTIATION
+                            | SSL_OP_PRIORITIZE_CHACHA | SSL_OP_NO_RENEGOTIATION
                             | SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION
                             | SSL_OP_SINGLE_DH_USE | SSL_OP_SINGLE_ECDH_USE
                             | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -286,11 +420,18 @@ MakeCtx(const SslContext *contextPtr, bool isReload)
                          | SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
-    SSL_CTX_set_default_passwd_cb(ctx, AskPassword);
-    SSL_CTX_set_default_passwd_cb_userdata(ctx, (void *) contextPtr->module);
-    if (SetCiphers(contextPtr, ctx) && SetCertificate(contextPtr, ctx, isReload)
+    SSL_CTX_set_num_tickets(ctx, N_TICKETS);
+    SslTicketKeysUse(specPtr->keysPtr, ctx);
+    SSL_CTX_set_client_hello_cb(ctx, specPtr->helloProc, specPtr->helloArg);
+    if (SetSuites(contextPtr, ctx) && SslKeyPairLoad(&pair, ctx, isReload)
         && SetVerify(contextPtr, ctx)) {
-        SetGroups(contextPtr, ctx);
+        SetSessionId(contextPtr, ctx);
+        if (contextPtr->staplePtr != NULL) {
+            SslStapleUse(contextPtr->staplePtr, ctx);
+        }
+        SslKeyPairComplain(&pair, ctx);
+        SslAlpnOffer(ctx,
+                     Ns_ConfigBool(specPtr->driverPath, "http2", NS_TRUE) != 0);
         return ctx;
     }
     SSL_CTX_free(ctx);
@@ -298,90 +439,66 @@ MakeCtx(const SslContext *contextPtr, bool isReload)
 }
 
 static bool
-SetCiphers(const SslContext *contextPtr, SSL_CTX *ctx)
+SetSuites(const SslContext *contextPtr, SSL_CTX *ctx)
 {
-    if (SSL_CTX_set_cipher_list(ctx, contextPtr->ciphers) != 1) {
-        Ns_Log(Error, "%s: error loading ciphers: %s", contextPtr->module,
-               contextPtr->ciphers);
-        ERR_clear_error();
-        return false;
-    }
-    if (contextPtr->suites != NULL
-        && SSL_CTX_set_ciphersuites(ctx, contextPtr->suites) != 1) {
-        Ns_Log(Error, "%s: error loading ciphersuites: %s", contextPtr->module,
-               contextPtr->suites);
-        ERR_clear_error();
-        return false;
-    }
-    return true;
+    return IsSet(contextPtr, SSL_CTX_set_cipher_list(ctx, contextPtr->ciphers),
+                 "ciphers", contextPtr->ciphers)
+        && IsSet(contextPtr, SSL_CTX_set_ciphersuites(ctx, contextPtr->suites),
+                 "ciphersuites", contextPtr->suites)
+        && IsSet(contextPtr,
+                 SSL_CTX_set1_groups_list(ctx, contextPtr->groups) == 1,
+                 "groups", contextPtr->groups);
 }
 
 static bool
-SetCertificate(const SslContext *contextPtr, SSL_CTX *ctx, bool isReload)
+IsSet(const SslContext *contextPtr, int result, const char *what,
+      const char *value)
 {
-    Ns_LogSeverity severity = isReload ? Warning : Error;
-    const char    *what = isReload ? "reload" : "load";
-
-    if (SSL_CTX_use_certificate_chain_file(ctx, contextPtr->certificate) != 1) {
-        Ns_Log(severity, "%s: certificate %s error: %s: %s", contextPtr->module,
-               what, contextPtr->certificate, SslErrorReason());
-        return false;
+    if (result != 1) {
+        Ns_Log(Error, "%s: error loading %s: %s", contextPtr->spec.module, what,
+               value);
+        ERR_clear_error();
     }
-    if (SSL_CTX_use_PrivateKey_file(ctx, contextPtr->key, SSL_FILETYPE_PEM) != 1
-        || SSL_CTX_check_private_key(ctx) != 1) {
-        Ns_Log(severity, "%s: private key %s error: %s: %s", contextPtr->module,
-               what, contextPtr->key, SslErrorReason());
-        return false;
-    }
-    return true;
+    return result == 1;
 }
 
 /*
- * DH parameters of the certificate file, else those that fit the key.
+ * Sessions are resumed where the same is asked of clients, by any process that
+ * has the same ticket keys.
  */
 static void
-SetGroups(const SslContext *contextPtr, SSL_CTX *ctx)
+SetSessionId(const SslContext *contextPtr, SSL_CTX *ctx)
 {
-    BIO      *bio = BIO_new_file(contextPtr->certificate, "r");
-    EVP_PKEY *params = bio == NULL ? NULL : PEM_read_bio_Parameters(bio, NULL);
+    unsigned char id[EVP_MAX_MD_SIZE];
+    unsigned      length = 0u;
+    Ns_DString    ds;
 
-    if (params == NULL || !EVP_PKEY_is_a(params, "DH")
-        || EVP_PKEY_get_bits(params) < 2048
-        || SSL_CTX_set0_tmp_dh_pkey(ctx, params) != 1) {
-        EVP_PKEY_free(params);
-        SSL_CTX_set_dh_auto(ctx, 1);
-    }
-    BIO_free(bio);
-    ERR_clear_error();
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds, "%s %d %s %s", contextPtr->spec.module,
+                     contextPtr->verifyMode,
+                     contextPtr->caFile == NULL ? "" : contextPtr->caFile,
+                     contextPtr->caPath == NULL ? "" : contextPtr->caPath);
+    (void) EVP_Digest(Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds), id,
+                      &length, EVP_sha256(), NULL);
+    SSL_CTX_set_session_id_context(ctx, id,
+                                   MIN(length, SSL_MAX_SID_CTX_LENGTH));
+    Ns_DStringFree(&ds);
 }
 
 static bool
 SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
 {
-    static unsigned char id[16]; /* One per process. */
-    static bool          hasId;
-
-    if (!hasId) {
-        hasId = true;
-        snprintf((char *) id, sizeof(id), "nsd%d", (int) getpid());
-    }
-    SSL_CTX_set_session_id_context(ctx, id, sizeof(id));
     if (contextPtr->verifyMode == SSL_VERIFY_NONE) {
         return true;
     }
-    SSL_CTX_set_verify(ctx, contextPtr->verifyMode,
-                       (contextPtr->verifyMode
-                        & SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
-                               != 0
-                           ? NULL
-                           : AcceptAny);
+    SSL_CTX_set_verify(ctx, contextPtr->verifyMode, VerifyProc(contextPtr));
     SSL_CTX_set_default_verify_paths(ctx);
     if ((contextPtr->caFile != NULL || contextPtr->caPath != NULL)
         && SSL_CTX_load_verify_locations(ctx, contextPtr->caFile,
                                          contextPtr->caPath)
             != 1) {
         Ns_Log(Error, "%s: cannot load the CA certificates of clients: %s",
-               contextPtr->module, SslErrorReason());
+               contextPtr->spec.module, SslErrorReason());
         return false;
     }
     if (contextPtr->caFile != NULL) {
@@ -389,6 +506,15 @@ SetVerify(const SslContext *contextPtr, SSL_CTX *ctx)
                                    SSL_load_client_CA_file(contextPtr->caFile));
     }
     return true;
+}
+
+/*
+ * One that is only asked for may have a bad certificate.
+ */
+static SSL_verify_cb
+VerifyProc(const SslContext *contextPtr)
+{
+    return contextPtr->verifyMode == SSL_VERIFY_PEER ? AcceptAny : NULL;
 }
 
 static int
@@ -408,32 +534,4 @@ static int
 AcceptAny(int isValid, X509_STORE_CTX *storePtr)
 {
     return 1;
-}
-
-/*
- * The pass phrase of a private key: from the environment, or from a terminal.
- * Without either the load fails; a server in the background never waits for it.
- */
-static int
-AskPassword(char *buffer, int size, int isForWriting, void *arg)
-{
-    const char *password = getenv("TLS_KEY_PASS");
-
-    if (password != NULL) {
-        snprintf(buffer, (size_t) size, "%s", password);
-    } else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
-        printf("Enter SSL password:");
-        fflush(stdout);
-        if (fgets(buffer, size, stdin) == NULL) {
-            return -1;
-        }
-        buffer[strcspn(buffer, "\r\n")] = '\0';
-    } else {
-        Ns_Log(Error,
-               "%s: the private key needs a pass phrase: set the"
-               " environment variable TLS_KEY_PASS",
-               (const char *) arg);
-        return -1;
-    }
-    return (int) strlen(buffer);
 }

@@ -11,13 +11,28 @@
 
 #include <openssl/ssl.h>
 
+#include "ticket.h"
+
 typedef struct SslContext SslContext;
 
 /*
- * Read the parameters of a section and load the certificate.  NULL: the reason
- * is logged.  Lives as long as the process.
+ * What a context is made of.  The strings but path live as long as the process.
  */
-SslContext *SslContextCreate(const char *module, const char *path);
+typedef struct SslContextSpec {
+    const char            *module;
+    const char            *path;       /* Section of its parameters; ... */
+    const char            *driverPath; /* ... others are taken from here. */
+    const char            *file; /* Certificate and key; NULL: parameters. */
+    SslTicketKeys         *keysPtr;
+    SSL_client_hello_cb_fn helloProc; /* Sees each client first. */
+    void                  *helloArg;
+} SslContextSpec;
+
+/*
+ * Read the parameters and load the certificate.  NULL: the reason is logged.
+ * Lives as long as the process.
+ */
+SslContext *SslContextCreate(const SslContextSpec *specPtr);
 
 /*
  * A new server-side connection with the certificate in force; NULL when out of
@@ -26,10 +41,32 @@ SslContext *SslContextCreate(const char *module, const char *path);
 SSL *SslContextNewConnection(SslContext *contextPtr);
 
 /*
- * Load the certificate again.  If it cannot be used, the old one stays in
+ * The library's context in force; the caller's reference.
+ */
+SSL_CTX *SslContextTake(SslContext *contextPtr);
+
+/*
+ * In helloProc: go on with this context.
+ */
+void SslContextSwitch(SslContext *contextPtr, SSL *ssl);
+
+/*
+ * Load the certificate again.  False: it cannot be used, the old one stays in
  * force, and a Warning says why.
  */
-void SslContextReload(SslContext *contextPtr);
+bool SslContextReload(SslContext *contextPtr);
+
+/*
+ * Fetch what is to be stapled, if it is time to; may take some seconds.  One
+ * thread at a time.
+ */
+void SslContextStaple(SslContext *contextPtr);
+
+/*
+ * Whether its files are others than those loaded, and were not changed between
+ * this look and the one before.
+ */
+bool SslContextHasChanged(SslContext *contextPtr);
 
 /*
  * The file of the certificate, and its days to live.

@@ -4,31 +4,17 @@ set status [welcome::status] %><section aria-labelledby="live">
 <h2 id="live">Right now</h2>
 <div class="rate">
 <p><b id="rate">&ndash;</b> requests per second</p>
-<svg id="chart" viewBox="0 0 300 60" preserveAspectRatio="none" role="img" aria-label="Requests per second over the last minutes"><polyline points=""/></svg>
+<svg id="chart" viewBox="0 0 300 60" preserveAspectRatio="none" role="img" aria-label="Requests per second over the last three minutes"><polyline points=""/></svg>
+<p class="scale">at most <span id="top">&ndash;</span><br>in three minutes</p>
 </div>
 <dl class="figures">
-<%= [welcome::figure $status requests "Requests" count] %>
-<%= [welcome::figure $status queue-p50 "Queue, median" time] %>
-<%= [welcome::figure $status queue-p99 "Queue, 99&nbsp;%" time] %>
-<%= [welcome::figure $status run-p50 "Run, median" time] %>
-<%= [welcome::figure $status run-p99 "Run, 99&nbsp;%" time] %>
-<%= [welcome::figure $status queued "Queued" count] %>
-<%= [welcome::figure $status waiting "Waiting now" count] %>
-<%= [welcome::figure $status threads "Threads" count] %>
-<%= [welcome::figure $status idle "Idle threads" count] %>
-<%= [welcome::figure $status maxthreads "Max threads" count] %>
-<%= [welcome::figure $status memory "Memory" bytes] %>
-<%= [welcome::figure $status uptime "Uptime" seconds] %>
+<%= [welcome::figure $status requests "Requests" count "Since the start, without those of this page"] %>
+<%= [welcome::figure $status errors "Errors" count "Entries of the log with severity Error, since the start" "nsstats.tcl?view=messages&amp;severity=Error"] %>
+<%= [welcome::figure $status run "Run time" times "How long pages run: half of them at most the first time, 99 % at most the second"] %>
+<%= [welcome::figure $status busy "Threads at work" share "Connection threads that run a request, of those that there may be"] %>
+<%= [welcome::figure $status memory "Memory" bytes "Resident memory of the process"] %>
+<%= [welcome::figure $status uptime "Uptime" seconds "Time since the start"] %>
 </dl>
-<h3>Log engine</h3>
-<dl class="figures">
-<%= [welcome::figure $status logengine "Mode" text] %>
-<%= [welcome::figure $status delivered "Records written" count] %>
-<%= [welcome::figure $status pending "Pending" count] %>
-<%= [welcome::figure $status dropped "Dropped" count] %>
-<%= [welcome::figure $status warnings "Warnings" count] %>
-<%= [welcome::figure $status errors "Errors" count] %>
-</dl>
-<p class="note">The figures come from <a href="status.tcl">status.tcl</a>, every two seconds while this page is visible.</p>
+<p class="note">Refreshed every two seconds while this page is visible. The <a href="nsstats.tcl">monitor</a> shows much more.</p>
 </section>
 <script src="live.js" defer></script>

@@ -7,5 +7,6 @@ if {![_ns_islocal]} {
     ns_returnforbidden
     return
 }
+nsv_incr welcome own
 ns_set update [ns_conn outputheaders] Cache-Control no-store
 ns_return 200 application/json [welcome::json [welcome::status]]

@@ -8,11 +8,13 @@
 #       Whether the request comes from this machine and from nowhere else.  The address
 #       alone does not tell: a proxy here passes on the requests of others, and a browser
 #       here can be made to ask under a name that belongs to somebody else's page.  So no
-#       field may speak of a proxy, the host asked for has to be this machine, and the
-#       protocol newer than what proxies use when nobody has configured it.
+#       field may speak of a proxy, nor may the driver be one for proxies alone (the PROXY
+#       protocol), the host asked for has to be this machine, and the protocol newer than
+#       what proxies use when nobody has configured it.
 
 proc _ns_islocal {} {
     if {[ns_conn version] < 1.1} { return 0 }
+    if {[dict get [ns_conn details] proxied]} { return 0 }
     set headers [ns_conn headers]
     foreach {name -} [ns_set array $headers] {
         if {[regexp -nocase {^(x-forwarded(-.*)?|forwarded|x-real-ip|via|x-(original|client|cluster-client)-.*|true-client-ip|cf-.*|client-ip)$} $name]} {

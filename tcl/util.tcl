@@ -48,6 +48,11 @@ proc ns_set_precision {n} {
 #       Read, or write, a whole file of bytes.
 
 proc ns_fileread {filename} {
+    set max [ns_baseunit -size [ns_config ns/parameters maxcontentmemory 0]]
+    if {$max > 0 && [file exists $filename] && [file size $filename] > $max} {
+        return -code error -errorcode NS_LIMIT \
+            "$filename has [file size $filename] bytes, more than maxcontentmemory allows ($max)"
+    }
     set channel [open $filename rb]
     try {
         return [read $channel]

@@ -4,23 +4,36 @@
 #       Runs all suites and adds up their results.  The last line is
 #       `N passed, N failed, N skipped`; the exit status is 0 only if none failed.
 #
-#       tclsh tests/run.tcl ?-only GLOB ...? ?-skip GLOB ...? ?-jobs N? ?-verbose?
+#       tclsh tests/run.tcl ?-only GLOB ...? ?-skip GLOB ...? ?-jobs N? ?-again? ?-verbose?
 #
 #       GLOB is matched against names such as unit/http_parse_test,
-#       command/ns_set, wire/static, stress/pool_stress, model/run.
+#       command/ns_set, wire/static, stress/pool_stress, model/run; -again runs what
+#       failed last.  obj/test-results.xml has each test, in JUnit's form.
+#
+#       With REQUIRE_ALL=1 in the environment, a test that is skipped for lack of
+#       something that can be had is a failure.
 
 set root [file dirname [file dirname [file normalize [info script]]]]
 cd $root
+source tests/lib/results.tcl
 
 set only {}
 set skip {}
 set verbose 0
-set jobs 2
+# Suites wait more than they work.
+set jobs 3
 for {set i 0} {$i < [llength $argv]} {incr i} {
     switch -- [lindex $argv $i] {
         -only    { lappend only [lindex $argv [incr i]] }
         -skip    { lappend skip [lindex $argv [incr i]] }
         -jobs    { set jobs [lindex $argv [incr i]] }
+        -again   {
+            if {[catch {exec cat obj/failed-suites} suites] || $suites eq ""} {
+                puts "0 passed, 0 failed, 0 skipped"
+                exit 0
+            }
+            lappend only {*}$suites
+        }
         -verbose { set verbose 1 }
         default  { puts stderr "unknown option [lindex $argv $i]"; exit 2 }
     }
@@ -81,7 +94,7 @@ if {[file exists tests/model/run]} {
 foreach kind {command wire site fault} {
     foreach file [lsort [glob -nocomplain tests/$kind/*.test]] {
         lappend suites $kind/[file rootname [file tail $file]] \
-            [list [info nameofexecutable] -encoding utf-8 $file]
+            [list [info nameofexecutable] -encoding utf-8 $file -verbose {body error pass skip}]
     }
 }
 
@@ -181,22 +194,32 @@ proc readSuite {channel} {
     startNext
 }
 
-# The lines of a suite's output that name what failed in it.
+# What failed in a suite, each with the first lines of how.
 proc failedTests {output} {
-    set tests {}
+    set lines {}
+    foreach test [results::tests $output] {
+        lassign $test name state text
+        if {$state eq "failed"} { lappend lines $name {*}[lmap line [results::reason $text] { string cat "  " $line }] }
+    }
     foreach line [split $output \n] {
-        if {[regexp {^==== (.*) FAILED$} $line - test]
-            || [regexp {^\[  FAILED  \] ([[:alpha:]].*)$} $line - test]
-            || [regexp {((?:Thread|Address|Leak)Sanitizer: .*|runtime error: .*)$} $line - test]} {
-            lappend tests $test
+        if {[regexp {((?:Thread|Address|Leak)Sanitizer: .*|runtime error: .*)$} $line - report]
+            && $report ni $lines} {
+            lappend lines $report
         }
     }
-    return [lrange [lsort -unique $tests] 0 9]
+    return [lrange $lines 0 99]
 }
 
-proc report {name seconds output broken} {
-    global total verbose failures
+# Each suite's tests, and how long it took.
+set tests {}
+set seconds {}
+
+proc report {name time output broken} {
+    global total verbose failures tests seconds
     lassign [counts $output] found passed failed skipped
+    dict set tests $name [results::tests $output]
+    dict set seconds $name $time
+    set output [results::withoutNames $output]
     append output [sanitizerReports $name]
     if {[regexp {(ThreadSanitizer|AddressSanitizer|LeakSanitizer|runtime error):} $output] && $failed == 0} {
         set broken 1
@@ -207,17 +230,36 @@ proc report {name seconds output broken} {
     incr total(failed) $failed
     incr total(skipped) $skipped
     puts [format "%-34s %4d passed %3d failed %3d skipped  %6.1f s" \
-              $name $passed $failed $skipped $seconds]
+              $name $passed $failed $skipped $time]
     if {$failed > 0 || $verbose} { puts $output }
     if {$failed > 0} { lappend failures $name [failedTests $output] }
     flush stdout
 }
 
+proc writeTo {file text} {
+    set channel [open $file w]
+    fconfigure $channel -encoding utf-8
+    puts $channel $text
+    close $channel
+}
+
 startNext
 if {!$done} { vwait done }
-if {![catch {exec tools/packages -missing optional} missing] && $missing ne ""} {
-    puts "Tests that need one of these packages were skipped: $missing (make packages-optional)"
+
+set isSanitized [regexp {lib[at]san} [exec ldd nsd/libnsd.so]]
+set skips [results::skipped $tests $isSanitized]
+puts -nonewline [results::table $skips]
+if {[info exists env(REQUIRE_ALL)] && $env(REQUIRE_ALL) ne ""} {
+    foreach row $skips {
+        lassign $row suite n what how isExpected
+        if {$isExpected} continue
+        incr total(failed) $n
+        incr total(skipped) -$n
+        lappend failures $suite [list "$n skipped for lack of $what"]
+    }
 }
+writeTo obj/test-results.xml [results::junit $tests $seconds]
+writeTo obj/failed-suites [join [dict keys $failures] \n]
 # Once more, where a log that was cut shows it.
 foreach {name tests} $failures {
     puts "FAILED: $name"

@@ -98,8 +98,8 @@ typedef struct NsAdpInterp {
     bool           isErrorPage; /* The error page runs. */
     bool           hasFailed;   /* An error stopped nothing but its block:
                                  * no caller will hear of it. */
-    bool isBadRequest;          /* Something failed over what the client
-                                 * sent. */
+    int clientStatus;           /* Something failed over what the client
+                                 * sent: the status for that; or 0. */
     Tcl_Obj *reportedObj;       /* Stack trace of the last error, ... */
     int      reportedDepth;     /* ... and where. */
     int      debugLevel;

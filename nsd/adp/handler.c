@@ -28,6 +28,7 @@
 #include "request/op.h"
 #include "request/conn.h"
 #include "request/fastpath.h"
+#include "request/publicfile.h"
 #include "request/notice.h"
 #include "request/reqserver.h"
 #include "request/url2file.h"
@@ -123,6 +124,8 @@ static NsDirectoryProc ListDirectory;
 static int             Serve(const Visit *visitPtr);
 static int             RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr);
 static bool MayChangeStatus(const NsAdpInterp *adpPtr, const Ns_Conn *conn);
+static bool IsCutOff(const NsAdpInterp *adpPtr, const Visit *visitPtr);
+static bool EndsAtError(const NsAdpInterp *adpPtr, const Visit *visitPtr);
 static bool IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr);
 static NsAdpHeld    *HoldPage(NsAdpInterp *adpPtr, const Visit *visitPtr,
                               Tcl_Obj **fileObjPtr, int *resultPtr);
@@ -342,6 +345,7 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     if (heldPtr == NULL) {
         return result;
     }
+    NsAdpRouteNote(adpPtr, NsConnOf(visitPtr->conn), heldPtr);
     args[0] = heldPtr->fileObj;
     Tcl_IncrRefCount(args[1]);
     Ns_ConnSetEncodedTypeHeader(visitPtr->conn, TypeOf(Tcl_GetString(args[1])));
@@ -365,17 +369,37 @@ RunAndSend(NsAdpInterp *adpPtr, const Visit *visitPtr)
     }
     if ((result != TCL_OK || adpPtr->hasFailed)
         && MayChangeStatus(adpPtr, visitPtr->conn)) {
-        int status = adpPtr->isBadRequest
-            ? 400
+        int status = adpPtr->clientStatus != 0
+            ? adpPtr->clientStatus
             : adpPtr->adpServerPtr->errorStatus;
 
+        if (NsStatusPageTellFailure(NsConnOf(visitPtr->conn), status)) {
+            return NS_OK;
+        }
         if (!IsReply(adpPtr, visitPtr)) {
             return NsReturnStatusPage(NsConnOf(visitPtr->conn), status);
         }
         Ns_ConnSetResponseStatus(visitPtr->conn, status);
     }
+    if ((result != TCL_OK || adpPtr->hasFailed) && IsCutOff(adpPtr, visitPtr)) {
+        (void) NsAdpFlush(adpPtr, false);
+        return NsReturnStatusPage(NsConnOf(visitPtr->conn), 500);
+    }
     (void) NsAdpFlush(adpPtr, true);
     return NS_OK;
+}
+
+/*
+ * Whether the reply of a page that has failed lacks its end, after its status
+ * was sent: it is cut off, so that its client notices.
+ */
+static bool
+IsCutOff(const NsAdpInterp *adpPtr, const Visit *visitPtr)
+{
+    return adpPtr->adpServerPtr->errorStatus != 200 && adpPtr->channel == NULL
+        && !adpPtr->isClosed && EndsAtError(adpPtr, visitPtr)
+        && (visitPtr->conn->flags & (NS_CONN_SENTHDRS | NS_CONN_CLOSED))
+        == NS_CONN_SENTHDRS;
 }
 
 /*
@@ -398,10 +422,16 @@ IsReply(const NsAdpInterp *adpPtr, const Visit *visitPtr)
 {
     bool isTold = adpPtr->adpServerPtr->errorPage != NULL
         || (adpPtr->flags & NS_ADP_DISPLAY) != 0;
-    bool isCut = (visitPtr->flags & NS_ADP_TCL) != 0
-        || (adpPtr->flags & NS_ADP_STRICT) != 0;
 
-    return Ns_DStringLength(&adpPtr->output) > 0 && (isTold || !isCut);
+    return Ns_DStringLength(&adpPtr->output) > 0
+        && (isTold || !EndsAtError(adpPtr, visitPtr));
+}
+
+static bool
+EndsAtError(const NsAdpInterp *adpPtr, const Visit *visitPtr)
+{
+    return (visitPtr->flags & NS_ADP_TCL) != 0
+        || (adpPtr->flags & NS_ADP_STRICT) != 0;
 }
 
 /*
@@ -515,7 +545,10 @@ FindFile(const NsAdpInterp *adpPtr, const Visit *visitPtr, Ns_DString *pathPtr)
     const char *server = adpPtr->adpServerPtr->serverPtr->name;
 
     if (visitPtr->file == NULL) {
-        return Ns_UrlToFile(pathPtr, server, visitPtr->conn->request->url);
+        bool isDefault;
+
+        return NsPublicFile(pathPtr, adpPtr->adpServerPtr->serverPtr,
+                            visitPtr->conn->request->url, &isDefault);
     }
     if (Ns_PathIsAbsolute(visitPtr->file)) {
         Ns_NormalizePath(pathPtr, visitPtr->file);

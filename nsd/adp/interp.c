@@ -58,7 +58,7 @@ NsAdpReset(NsAdpInterp *adpPtr)
     adpPtr->isClosed = false;
     adpPtr->isErrorPage = false;
     adpPtr->hasFailed = false;
-    adpPtr->isBadRequest = false;
+    adpPtr->clientStatus = 0;
     adpPtr->debugLevel = 0;
     Ns_DStringSetLength(&adpPtr->output, 0);
     if (adpPtr->output.spaceAvl > KEPT_OUTPUT_BYTES) {

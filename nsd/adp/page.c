@@ -27,6 +27,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "base/filestate.h"
+#include "request/filecache.h"
 #include "tcl/result.h"
 
 #define READ_ATTEMPTS 10
@@ -262,7 +263,7 @@ GetPage(NsAdpInterp *adpPtr, const char *file, int flags, const char *key,
     isSettled = NsFileIsSettled(&st, &now);
     if (isSettled) {
         NsFileStateSet(&state, &st);
-        watchPtr = NsFileWatchCreate(file, &state);
+        watchPtr = NsFileWatchOrTell(file, &state);
     }
     Ns_MutexLock(&serverPtr->lock);
     pagePtr = RefSameLocked(serverPtr, key, &st, text, isSettled, watchPtr);

@@ -20,10 +20,11 @@ typedef struct NsAdpHeld {
     struct NsAdpHeld *newerPtr;
     struct NsAdpHeld *olderPtr;
     NsAdpPage        *pagePtr;
-    Tcl_Obj          *fileObj; /* Name of the file. */
-    Tcl_Obj         **scripts; /* One per block; NULL for text. */
-    int               nUses;   /* Frames that run it. */
-    bool              isStale; /* Drop when no longer in use. */
+    Tcl_Obj          *fileObj;  /* Name of the file. */
+    Tcl_Obj         **scripts;  /* One per block; NULL for text. */
+    int               nUses;    /* Frames that run it. */
+    bool              isStale;  /* Drop when no longer in use. */
+    struct NsRoute   *routePtr; /* Of requests for it; NULL: none so far. */
 } NsAdpHeld;
 
 /*

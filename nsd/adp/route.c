@@ -11,8 +11,9 @@
 #include "adp/route.h"
 #include "nsthread.h"
 #include "base/chars.h"
+#include "request/publicfile.h"
 #include "request/reqserver.h"
-#include "request/url2file.h"
+#include "request/routes.h"
 
 #define N_ROUTES 64
 
@@ -71,7 +72,7 @@ Load(NsAdpInterp *adpPtr, const char *url, int flags, NsLook look)
 
     Ns_DStringInit(&path);
     Tcl_SetErrno(0);
-    if (NsUrlToFile(&path, adpPtr->adpServerPtr->serverPtr, url, &isDefault)
+    if (NsPublicFile(&path, adpPtr->adpServerPtr->serverPtr, url, &isDefault)
         == NS_OK) {
         heldPtr = NsAdpHold(adpPtr, Ns_DStringValue(&path), flags, look);
     }
@@ -97,6 +98,27 @@ Put(NsAdpInterp *adpPtr, const char *url, int flags, unsigned generation,
                              .url = ns_strdup(url),
                              .flags = flags,
                              .generation = generation};
+}
+
+void
+NsAdpRouteNote(const NsAdpInterp *adpPtr, NsConn *connPtr, NsAdpHeld *heldPtr)
+{
+    const NsServer *serverPtr = adpPtr->adpServerPtr->serverPtr;
+
+    if (connPtr->documentStatus != 0) {
+        return;
+    }
+    if (unlikely(heldPtr->routePtr == NULL)) {
+        const char *file = Tcl_GetString(heldPtr->fileObj);
+        const char *root = serverPtr->requestPtr->pageRoot;
+        size_t      length = strlen(root);
+
+        if (strncmp(file, root, length) == 0 && file[length] == '/') {
+            file += length;
+        }
+        heldPtr->routePtr = NsRouteFind(serverPtr, file);
+    }
+    NsConnSetRoute(connPtr, heldPtr->routePtr);
 }
 
 void

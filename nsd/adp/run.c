@@ -22,6 +22,7 @@
 #include "adp/tag.h"
 #include "base/chars.h"
 #include "tcl/result.h"
+#include "tcl/stack.h"
 
 static int  ParseFlags(const NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 static int  RunHeld(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
@@ -329,7 +330,9 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (result == TCL_OK) {
         return TCL_OK;
     }
-    if (adpPtr->exception == NS_ADP_OK && NsTclErrorIs(interp, "NS_TIMEOUT")) {
+    if (NsStackIsCancelled(interp)
+        || (adpPtr->exception == NS_ADP_OK
+            && NsTclErrorIs(interp, "NS_TIMEOUT"))) {
         adpPtr->exception = NS_ADP_TIMEOUT;
     }
     if (adpPtr->exception == NS_ADP_TIMEOUT) {
@@ -338,7 +341,9 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (adpPtr->exception != NS_ADP_OK) {
         return TCL_OK;
     }
-    adpPtr->isBadRequest |= NsTclErrorIsBadRequest(interp);
+    if (adpPtr->clientStatus == 0) {
+        adpPtr->clientStatus = NsTclErrorStatus(interp);
+    }
     NsAdpLogError(adpPtr, blockPtr->line + Tcl_GetErrorLine(interp) - 1);
     return TCL_ERROR;
 }

@@ -54,6 +54,7 @@ SourceProcCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_ResetResult(interp);
         return TCL_OK;
     }
+    NsAdpRouteNote(adpPtr, connPtr, heldPtr);
     result = RunPage(adpPtr, heldPtr);
     NsAdpRelease(adpPtr, heldPtr);
     if (result != TCL_ERROR) {

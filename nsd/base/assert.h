@@ -8,6 +8,8 @@
  *      NsMust    every build: a call that gives 0 unless we misuse it, as those
  *                into pthreads do.
  *      NsClose   every build: close of a descriptor of our own.
+ *      NsCloseAfter  the same where its use has failed: errno, which says why,
+ *                stays, and the value is -1.  There may be none (-1).
  *      NsCheck   debug and sanitizer builds: walks, in the Check functions of
  *                the structures.  Other builds do not evaluate it.
  */
@@ -27,6 +29,8 @@
 #define NsMust(call) NsMustBeZero((call), #call, __FILE__, __LINE__)
 
 #define NsClose(fd) NsCloseOwn((fd), __FILE__, __LINE__)
+
+#define NsCloseAfter(fd) NsCloseKeepingErrno((fd), __FILE__, __LINE__)
 
 #ifdef NS_DEBUG
 #define NsCheck(condition) NsAssert(condition)
@@ -57,6 +61,18 @@ NsCloseOwn(int fd, const char *file, int line)
     if (unlikely(close(fd) != 0 && errno == EBADF)) {
         NsMustFailed(-1, "close", file, line);
     }
+}
+
+static inline int
+NsCloseKeepingErrno(int fd, const char *file, int line)
+{
+    int reason = errno;
+
+    if (fd >= 0) {
+        NsCloseOwn(fd, file, line);
+        errno = reason;
+    }
+    return -1;
 }
 
 #endif

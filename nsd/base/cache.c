@@ -237,6 +237,16 @@ Ns_CacheCreateEntryT(Ns_Cache *cache, const char *key, int *isNewPtr,
 }
 
 Ns_Entry *
+NsCacheEnterAgain(Ns_Cache *cache, const char *key, int *isNewPtr)
+{
+    bool   isNew;
+    Entry *entryPtr = EnterLocked(CacheOf(cache), key, &isNew);
+
+    *isNewPtr = isNew;
+    return (Ns_Entry *) entryPtr;
+}
+
+Ns_Entry *
 Ns_CacheWaitCreateEntry(Ns_Cache *cache, const char *key, int *isNewPtr,
                         Ns_Time *timeoutPtr)
 {
@@ -262,8 +272,8 @@ Ns_CacheWaitCreateEntryT(Ns_Cache *cache, const char *key, int *isNewPtr,
     while (entryPtr = EnterLocked(cachePtr, key, &isNew),
            hasValue = entryPtr->value != NULL || IsSeen(entryPtr, stackPtr),
            !hasValue && !isNew && status == NS_OK) {
-        status = Ns_CondTimedWait(&cachePtr->changed, &cachePtr->lock,
-                                  untilPtr);
+        status = NsCondWaitEndable(&cachePtr->changed, &cachePtr->lock,
+                                   untilPtr);
     }
     cachePtr->nWaiting--;
 

@@ -19,6 +19,12 @@
 int NsCacheGetUses(Ns_Entry *entry);
 
 /*
+ * As Ns_CacheCreateEntry, without counting: for a caller that was counted when
+ * it found the entry first.
+ */
+Ns_Entry *NsCacheEnterAgain(Ns_Cache *cache, const char *key, int *isNewPtr);
+
+/*
  * What entries are being filled with is out of date: those with the key, or
  * that match the glob, or all for NULL.  Whoever fills one asks when the value
  * is there, and deletes the entry instead of setting it; then those who wait

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 
+static time_t FirstByNewClock(time_t now, time_t next, int seconds, long back);
 static time_t FromLocal(struct tm *wallPtr);
 static long   Offset(time_t when);
 
@@ -39,6 +40,41 @@ NsCalendarNext(time_t now, int weekday, int seconds)
         next = FromLocal(&wall);
         days += step;
     } while (next <= now);
+    return next;
+}
+
+time_t
+NsCalendarNextMultiple(time_t now, int seconds)
+{
+    long   before = Offset(now), after;
+    time_t next;
+
+    NsAssert(seconds > 0 && NS_CALENDAR_DAY % seconds == 0);
+    next = now + seconds - (now + before) % seconds;
+    after = Offset(next);
+    if (after != before && Offset(next - (after - before)) != before) {
+        /* It is not in the gap: the clock shows others by then. */
+        next = FirstByNewClock(now, next, seconds, before - after);
+    }
+    NsAssert(next > now);
+    return next;
+}
+
+/*
+ * The clock is changed in between, and put back by so much.
+ */
+static time_t
+FirstByNewClock(time_t now, time_t next, int seconds, long back)
+{
+    long after = Offset(next);
+
+    next -= (next + after) % seconds;
+    if (next <= now || Offset(next) != after) {
+        next += seconds;
+    }
+    if (back > 0 && back < seconds && Offset(next - back) != after) {
+        next += seconds; /* It has shown that before. */
+    }
     return next;
 }
 

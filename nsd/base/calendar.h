@@ -26,4 +26,12 @@
  */
 time_t NsCalendarNext(time_t now, int weekday, int seconds);
 
+/*
+ * The first time after `now` at which the local clock has been running for a
+ * multiple of that many seconds, of which a day has a whole number.  One that a
+ * change leaves out comes as much later; of one that the clock shows twice the
+ * first counts, unless the change is as long as the multiple.
+ */
+time_t NsCalendarNextMultiple(time_t now, int seconds);
+
 #endif

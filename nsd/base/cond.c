@@ -9,6 +9,7 @@
  */
 
 #include "base/assert.h"
+#include "base/interrupt.h"
 #include "base/lock.h"
 #include "base/lazy.h"
 #include "base/mutex.h"
@@ -81,6 +82,36 @@ NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
     NsAssert(status == 0 || status == ETIMEDOUT);
     NsMutexEndWait(mutexPtr);
     return status == ETIMEDOUT ? NS_TIMEOUT : NS_OK;
+}
+
+int
+NsCondWaitEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr)
+{
+    bool wasCalled;
+
+    return NsCondWaitCalled(condPtr, mutexPtr, timePtr, &wasCalled);
+}
+
+int
+NsCondWaitCalled(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr,
+                 bool *wasCalledPtr)
+{
+    int  status = NS_OK;
+    bool isEnded;
+
+    if (NsInterruptBeginWait(GetCond(condPtr))) {
+        status = Ns_CondTimedWait(condPtr, mutexPtr, timePtr);
+        isEnded = !NsInterruptEndWait();
+    } else {
+        isEnded = NsInterruptIsSet();
+    }
+    *wasCalledPtr = NsInterruptIsCalled();
+    if (unlikely(*wasCalledPtr)) {
+        Ns_MutexUnlock(mutexPtr);
+        NsInterruptRunCall();
+        Ns_MutexLock(mutexPtr);
+    }
+    return isEnded ? NS_TIMEOUT : status;
 }
 
 static pthread_cond_t *

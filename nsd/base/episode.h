@@ -37,4 +37,23 @@ NsEpisodeBegins(NsEpisode *episodePtr)
     return last == 0 || now - last >= NS_EPISODE_REST;
 }
 
+/*
+ * Between lines about one client, or one limit, that is exceeded.
+ */
+#define NS_LINE_REST (60 * NS_STAMP_SECOND)
+
+/*
+ * Whether a line is due: the last one, of which the caller guards the stamp (0:
+ * there was none), is at least that long ago.  Then this one is the last.
+ */
+static inline bool
+NsLineIsDue(NsStamp *lastPtr, NsStamp now, NsStamp rest)
+{
+    if (*lastPtr != 0 && now - *lastPtr < rest) {
+        return false;
+    }
+    *lastPtr = now;
+    return true;
+}
+
 #endif

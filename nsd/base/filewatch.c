@@ -82,7 +82,7 @@ static atomic_int nTaking; /* Threads between a report's leaving the queue and
 static Ns_Mutex      lock;   /* Guards the rest, NS_RANK_FILE_WATCH. */
 static Tcl_HashTable inodes; /* Kernel's id -> Inode. */
 
-static NsFileWatch *WatchWay(const Walk *walkPtr);
+static NsFileWatch *WatchWay(const Walk *walkPtr, bool *isShortPtr);
 static bool         IsSameWay(const Walk *walkPtr);
 static bool         Follow(Walk *walkPtr);
 static bool         Pass(Walk *walkPtr, const struct stat *statusPtr);
@@ -182,11 +182,13 @@ NsFileWatchIsSame(const NsFileWatch *watchPtr)
  * reported.
  */
 NsFileWatch *
-NsFileWatchCreate(const char *path, const NsFileState *statePtr)
+NsFileWatchCreate(const char *path, const NsFileState *statePtr,
+                  bool *isShortPtr)
 {
     NsFileWatch *watchPtr = NULL;
     Walk         walk;
 
+    *isShortPtr = false;
     if (queueFd < 0 || *path != '/' || strlen(path) >= sizeof(walk.path)) {
         return NULL;
     }
@@ -196,7 +198,7 @@ NsFileWatchCreate(const char *path, const NsFileState *statePtr)
     walk.nSteps = 0;
     strcpy(walk.path, path);
     if (Follow(&walk)) {
-        watchPtr = WatchWay(&walk);
+        watchPtr = WatchWay(&walk, isShortPtr);
     }
     if (watchPtr != NULL
         && !(IsSameWay(&walk) && NsFileStateIsCurrent(statePtr, path))) {
@@ -214,11 +216,12 @@ NsFileWatchCreate(const char *path, const NsFileState *statePtr)
  * just before.
  */
 static NsFileWatch *
-WatchWay(const Walk *walkPtr)
+WatchWay(const Walk *walkPtr, bool *isShortPtr)
 {
     NsFileWatch *watchPtr =
         ns_calloc(1u,
                   sizeof(*watchPtr) + (size_t) walkPtr->nSteps * sizeof(Use));
+    int reason = 0;
 
     Ns_MutexLock(&lock);
     for (int i = 0; i < walkPtr->nSteps; i++) {
@@ -227,6 +230,7 @@ WatchWay(const Walk *walkPtr)
         int         id = inotify_add_watch(queueFd, stepPtr->path, what);
 
         if (id < 0) {
+            reason = errno;
             break;
         }
         BindLocked(watchPtr, GetInodeLocked(id));
@@ -235,6 +239,7 @@ WatchWay(const Walk *walkPtr)
     if (watchPtr->nUses < walkPtr->nSteps) {
         NsFileWatchFree(watchPtr);
         watchPtr = NULL;
+        *isShortPtr = reason == ENOSPC || reason == ENOMEM;
     }
     return watchPtr;
 }

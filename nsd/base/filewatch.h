@@ -74,11 +74,12 @@ bool NsFileWatchKnows(NsLook look);
 
 /*
  * Watch the file of that absolute name from now on.  NULL: the file is not in
- * that state any longer, or the kernel cannot watch it, for lack of watches or
- * since others may change it behind its back (network file systems).  To be
- * freed by the caller, from whatever thread.
+ * that state any longer, or the kernel cannot watch it, for lack of watches
+ * (*isShortPtr) or since others may change it behind its back (network file
+ * systems).  To be freed by the caller, from whatever thread.
  */
-NsFileWatch *NsFileWatchCreate(const char *path, const NsFileState *statePtr);
+NsFileWatch *NsFileWatchCreate(const char *path, const NsFileState *statePtr,
+                               bool *isShortPtr);
 void         NsFileWatchFree(NsFileWatch *watchPtr);
 
 /*

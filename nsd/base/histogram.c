@@ -54,6 +54,9 @@ NsHistogramRecord(NsHistogram *histogramPtr, NsStamp duration)
     duration = MAX(duration, 0);
     atomic_fetch_add_explicit(&histogramPtr->buckets[BucketIndex(duration)], 1,
                               memory_order_relaxed);
+    if (duration == 0) {
+        return;
+    }
     atomic_fetch_add_explicit(&histogramPtr->sum, (uint64_t) duration,
                               memory_order_relaxed);
     RaiseMax(histogramPtr, duration);

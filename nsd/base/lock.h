@@ -48,10 +48,14 @@ typedef enum {
     NS_RANK_URLSPACE = 310,     /* URL trees of a server. */
     NS_RANK_FASTPATH = 320,     /* Files in memory. */
     NS_RANK_LIMITS = 330,       /* Limits of connections. */
+    NS_RANK_SLOWEST = 335,      /* Slow requests, and those that failed. */
+    NS_RANK_ROUTES = 337,       /* Routes of a server. */
     NS_RANK_CONN_PROFILE = 340, /* Counts of a profiling build. */
 
     /* dispatch */
     NS_RANK_PATIENCE = 400,     /* Pools whose requests are watched. */
+    NS_RANK_POOL_SHARE = 405,   /* Clients of a pool. */
+    NS_RANK_GATE = 407,         /* Requests under a limit. */
     NS_RANK_POOL_WQUEUE = 410,  /* Wait queue of a pool. */
     NS_RANK_POOL_TQUEUE = 420,  /* Idle threads of a pool. */
     NS_RANK_POOL_THREADS = 430, /* Counters of a pool. */
@@ -62,6 +66,7 @@ typedef enum {
     NS_RANK_HTTP_QUEUE = 510,   /* The queues of ns_http are made. */
     NS_RANK_HTTP_KEPT = 515,    /* Kept for ns_http. */
     NS_RANK_WRITER = 520,       /* Jobs of a writer thread. */
+    NS_RANK_STREAMS = 525,      /* News of the streams of HTTP/2. */
     NS_RANK_SOCKCALLBACK = 540, /* Sockets with callbacks. */
     NS_RANK_TASK = 550,         /* Task queues. */
     NS_RANK_PROGRESS = 570,     /* How far uploads are. */
@@ -112,6 +117,16 @@ void NsCsSetup(Ns_Cs *csPtr, NsLockRank rank, const char *a, const char *b);
  * for no reason; NS_TIMEOUT: the deadline has passed.
  */
 int NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline);
+
+/*
+ * Ns_CondTimedWait and Ns_SemaWait that other threads can end, or call from
+ * (interrupt.h): NS_TIMEOUT, or NS_OK for no reason.  The second one tells
+ * those who cannot look for a reason whether the thread was called meanwhile.
+ */
+int NsCondWaitEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr);
+int NsCondWaitCalled(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr,
+                     bool *wasCalledPtr);
+Ns_ReturnCode NsSemaWaitEndable(Ns_Sema *semaPtr);
 
 /*
  * Every lock begins with it: the thread that holds it alone, or NULL.  Written

@@ -108,6 +108,10 @@ NsMemoryGetStats(NsMemoryStats *statsPtr)
             "generic.current_allocated_bytes", &statsPtr->allocated);
         (void) MallocExtension_GetNumericProperty("generic.heap_size",
                                                   &statsPtr->heap);
+        (void) MallocExtension_GetNumericProperty(
+            "tcmalloc.pageheap_unmapped_bytes", &statsPtr->unmapped);
+        /* Others change them in the meantime. */
+        statsPtr->unmapped = MIN(statsPtr->unmapped, statsPtr->heap);
     } else {
         struct mallinfo2 info = mallinfo2();
 

@@ -13,6 +13,7 @@ typedef struct NsMemoryStats {
     const char *allocator; /* "tcmalloc" or "libc". */
     size_t      allocated; /* Bytes that are in use. */
     size_t      heap;      /* Bytes that it has taken from the system. */
+    size_t      unmapped;  /* Of these, given back but for their addresses. */
 } NsMemoryStats;
 
 void NsMemoryGetStats(NsMemoryStats *statsPtr);

@@ -13,7 +13,7 @@
 
 #define GROUPS "/sys/fs/cgroup"
 
-static size_t FreeOfMachine(void);
+static size_t OfMachine(const char *key);
 static size_t FreeOfGroup(void);
 static bool   ReadNumber(const char *file, const char *key, size_t *valuePtr);
 static bool   FindGroup(char *path, size_t bytes);
@@ -21,15 +21,28 @@ static bool   FindGroup(char *path, size_t bytes);
 size_t
 NsMemoryAvailable(void)
 {
-    return MIN(FreeOfMachine(), FreeOfGroup());
+    return MIN(OfMachine("MemAvailable:"), FreeOfGroup());
+}
+
+size_t
+NsMemoryLimit(void)
+{
+    char   path[1024], file[1100];
+    size_t limit = SIZE_MAX;
+
+    if (FindGroup(path, sizeof(path))) {
+        snprintf(file, sizeof(file), "%s/memory.max", path);
+        (void) ReadNumber(file, "", &limit);
+    }
+    return MIN(OfMachine("MemTotal:"), limit);
 }
 
 static size_t
-FreeOfMachine(void)
+OfMachine(const char *key)
 {
     size_t kiloBytes;
 
-    return ReadNumber("/proc/meminfo", "MemAvailable:", &kiloBytes)
+    return ReadNumber("/proc/meminfo", key, &kiloBytes)
         ? kiloBytes * 1024
         : SIZE_MAX;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0
  * memory_free.h --
  *
- *      How much memory the process could still get.
+ *      How much memory the process may have, and could still get.
  */
 
 #ifndef NSD_BASE_MEMORY_FREE_H
@@ -14,5 +14,10 @@
  * estimate, from a few files of /proc.
  */
 size_t NsMemoryAvailable(void);
+
+/*
+ * Bytes that it may have at most: of the machine, or of its control group.
+ */
+size_t NsMemoryLimit(void);
 
 #endif

@@ -5,6 +5,7 @@
  */
 
 #include "base/assert.h"
+#include "base/interrupt.h"
 #include "base/lazy.h"
 #include "base/lock.h"
 
@@ -111,6 +112,36 @@ Ns_SemaWait(Ns_Sema *semaPtr)
     }
     semPtr->count--;
     NsMust(pthread_mutex_unlock(&semPtr->lock));
+}
+
+/*
+ * One that is there is taken, ended or not.
+ */
+Ns_ReturnCode
+NsSemaWaitEndable(Ns_Sema *semaPtr)
+{
+    Sema *semPtr = GetSema(semaPtr);
+    bool  hasOne, isEnded = false;
+
+    NsAssertNoneLocked();
+    NsMust(pthread_mutex_lock(&semPtr->lock));
+    while (semPtr->count <= 0 && !isEnded) {
+        if (NsInterruptBeginWait(&semPtr->isPositive)) {
+            NsMust(pthread_cond_wait(&semPtr->isPositive, &semPtr->lock));
+            isEnded = !NsInterruptEndWait();
+        } else {
+            isEnded = NsInterruptIsSet();
+        }
+        if (unlikely(NsInterruptIsCalled())) {
+            NsMust(pthread_mutex_unlock(&semPtr->lock));
+            NsInterruptRunCall();
+            NsMust(pthread_mutex_lock(&semPtr->lock));
+        }
+    }
+    hasOne = semPtr->count > 0;
+    semPtr->count -= hasOne;
+    NsMust(pthread_mutex_unlock(&semPtr->lock));
+    return hasOne ? NS_OK : NS_TIMEOUT;
 }
 
 void

@@ -405,6 +405,9 @@ Setup(void)
     NsMutexSetup(&lock, NS_RANK_THREADS, "ns:threads", NULL);
     pthread_key_create(&endKey, End);
     pthread_atfork(NULL, NULL, AfterFork);
+    /* Tcl makes the locks of its allocator when that is first used, which two
+     * threads may not do at a time. */
+    Tcl_Free(Tcl_Alloc(1u));
 }
 
 /*

@@ -55,6 +55,7 @@ typedef struct NsThreadDoing {
     const char *method;
     const char *url;
     uint64_t    id;
+    const char *requestId; /* NULL: none. */
 } NsThreadDoing;
 
 void NsThreadSetDoing(const NsThreadDoing *doingPtr);

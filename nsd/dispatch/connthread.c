@@ -18,6 +18,7 @@
 #include "ns.h"
 #include "base/assert.h"
 #include "base/thread.h"
+#include "net/handover.h"
 
 #include <sched.h>
 
@@ -32,7 +33,7 @@ static _Thread_local NsConnThread *selfPtr;
 static Ns_ThreadProc RunConnThread;
 static void          FreeSlotLocked(NsConnThread *threadPtr);
 static void          RunWork(NsConnThread *threadPtr, NsWork *workPtr);
-static void          Wake(NsConnThread *threadPtr);
+static void          Wake(void *arg);
 static bool          HasNews(NsConnThread *threadPtr);
 static Ns_ReturnCode Sleep(NsConnThread *threadPtr, NsStamp deadline);
 static void          LogEnd(NsEndReason reason);
@@ -82,7 +83,7 @@ NsConnThreadReserve(NsPool *poolPtr)
     NsAssert(!threadPtr->isIdle && threadPtr->workPtr == NULL
              && threadPtr->runningPtr == NULL && !threadPtr->holdsPlace);
     threadPtr->threadId = poolPtr->nextThreadId++;
-    threadPtr->nLeft = poolPtr->connsPerThread;
+    threadPtr->nServed = 0;
     threadPtr->tookWaiting = false;
     threadPtr->isNew = true;
     threadPtr->mustEnd = false;
@@ -179,7 +180,7 @@ RunWork(NsConnThread *threadPtr, NsWork *workPtr)
     NsAssertNoneLocked();
     NsAssert(threadPtr->runningPtr == NULL);
     threadPtr->holdsPlace = true;
-    threadPtr->nLeft--;
+    threadPtr->nServed++;
 }
 
 static void
@@ -251,15 +252,18 @@ NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 
 /*
  * Put work into the slot of a thread that was taken off the idle stack [give],
- * and wake it, alone.  Slots are never freed, so it does not matter that the
- * thread may run before it is woken.
+ * and wake it, alone, a moment later if the caller has more to do.  Slots are
+ * never freed, so it does not matter that the thread may run before it is
+ * woken, nor that it may have done so and sleep again.
  */
 void
 NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
 {
     NsAssert(threadPtr->workPtr == NULL && !threadPtr->mustEnd);
     threadPtr->workPtr = workPtr;
-    Wake(threadPtr);
+    if (!NsDriverDefer(Wake, threadPtr)) {
+        Wake(threadPtr);
+    }
 }
 
 /*
@@ -277,8 +281,10 @@ NsConnThreadEnd(NsConnThread *threadPtr)
  * Post, if the thread says that it is asleep [wake].
  */
 static void
-Wake(NsConnThread *threadPtr)
+Wake(void *arg)
 {
+    NsConnThread *threadPtr = arg;
+
     if (atomic_exchange(&threadPtr->isAsleep, false)) {
         NsMust(sem_post(&threadPtr->wakeup));
     }
@@ -441,8 +447,8 @@ LogJob(const NsWork *workPtr)
            " fromQueue %d start %ld.%06ld %ld.%06ld accept %.6f queue %.6f"
            " filter %.6f run %.6f netrun %.6f total %.6f",
            selfPtr->index, atomic_load(&poolPtr->nWaiting), nCurrent, nIdle,
-           selfPtr->nLeft - 1, workPtr->fromQueue, accept.sec, accept.usec,
-           queue.sec, queue.usec,
+           selfPtr->poolPtr->connsPerThread - selfPtr->nServed - 1,
+           workPtr->fromQueue, accept.sec, accept.usec, queue.sec, queue.usec,
            Seconds(workPtr->acceptStamp, workPtr->queueStamp),
            Seconds(workPtr->queueStamp, workPtr->dequeueStamp),
            Seconds(workPtr->dequeueStamp, workPtr->filterStamp),
@@ -495,7 +501,7 @@ DescribeThread(Ns_DString *dsPtr, void *arg)
     NsWork       *workPtr = NsConnThreadPin(threadPtr);
 
     if (workPtr != NULL) {
-        nsPoolProcs.describeProc(dsPtr, workPtr, "running", false);
+        nsPoolProcs.describeProc(dsPtr, workPtr, "running", 0);
         NsPoolUnpin(threadPtr->poolPtr, workPtr);
     } else {
         Ns_DStringAppendElement(dsPtr, "");

@@ -20,7 +20,7 @@ typedef struct NsPoolProcs {
     void (*stopProc)(NsServer *serverPtr);
     /*
      * Serve; the work and its memory are gone when this returns.  Before it
-     * gives up the memory it calls NsPoolWithdraw.
+     * gives up the memory it calls NsPoolRelease.
      */
     void (*runProc)(NsWork *workPtr);
     /*
@@ -29,12 +29,23 @@ typedef struct NsPoolProcs {
      */
     void (*refuseProc)(NsWork *workPtr);
     /*
-     * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES} as one list
-     * element; isForwarded: PEER is what a proxy says it is.  Called by any
+     * Append {cnsN PEER running|queued METHOD URL ELAPSED BYTES ?ID?} as one
+     * list element, or by NS_POOL_LIST_LONG a dict that has more; with
+     * NS_POOL_LIST_FORWARDED, PEER is what a proxy says it is.  Called by any
      * thread, while the work is kept from ending but may be running.
      */
     void (*describeProc)(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-                         bool isForwarded);
+                         unsigned flags);
+    /*
+     * The work has run for longer than the limit: tell it to end.  Called again
+     * and again by another thread while that is so, the work kept from being
+     * released.  NULL: nothing can end it.
+     */
+    void (*expireProc)(NsWork *workPtr, NsStamp limit);
+    /*
+     * Whoever runs the work is to end it if its client has left.  Likewise.
+     */
+    void (*leaveProc)(NsWork *workPtr);
 } NsPoolProcs;
 
 void NsPoolSetProcs(const NsPoolProcs *procsPtr);

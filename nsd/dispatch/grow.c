@@ -12,6 +12,11 @@
  *      through the pools.  It looks at a pool with wqueue locked, so a
  *      submitter that comes later sees NEVER, and wakes it.
  *
+ *      The same thread refuses requests that have waited for queuetimeout, and
+ *      ends those that have run for maxruntime.  Nobody wakes it for the
+ * latter: while a pool has such a limit it looks once a second, or more often
+ * if the limit is shorter.
+ *
  *      When the system makes no thread, or the thread cannot get what it needs
  *      to serve, the pool continues with those it has, and tries again after a
  *      pause that grows with each failure.  A pool that is left without any
@@ -43,7 +48,19 @@ static struct {
     Ns_Thread thread;
 } watch;
 
+static NsLateProc   *takeLateProc; /* Constant, both. */
+static NsPlacesProc *fillPlacesProc;
+
+/*
+ * A work that has been told to end for this long hangs.
+ */
+#define STUCK (5 * NS_STAMP_SECOND)
+
 static Ns_ThreadProc WatchPools;
+static void          SetStuck(NsPool *poolPtr, int nStuck);
+static NsStamp       RefuseLate(NsPool *poolPtr);
+static NsStamp       ExpireRunning(NsPool *poolPtr, NsStamp now);
+static NsStamp       LeaveRunning(NsPool *poolPtr, NsStamp now);
 static NsStamp       LookAtPool(NsPool *poolPtr, NsStamp now);
 static void          SleepUntil(NsStamp wakeStamp);
 static NsStamp       MakeThreads(NsPool *poolPtr, int nLate);
@@ -53,8 +70,10 @@ static void          BarLocked(NsPool *poolPtr);
 static int           CountAway(NsWorkQueue *queuePtr, NsWork **listPtrPtr);
 
 void
-NsGrowInit(void)
+NsGrowInit(NsLateProc *lateProc, NsPlacesProc *placesProc)
 {
+    takeLateProc = lateProc;
+    fillPlacesProc = placesProc;
     NsMutexSetup(&watch.lock, NS_RANK_PATIENCE, "nsd", "patience");
     Ns_CondInit(&watch.wakeup);
     atomic_init(&watch.wakeStamp, 0);
@@ -64,13 +83,11 @@ NsGrowInit(void)
 void
 NsGrowAddPool(NsPool *poolPtr)
 {
-    NsAssert(watch.nUsers == 0);
-    if (poolPtr->patience > 0) {
-        size_t bytes = (size_t) (watch.nPools + 1) * sizeof(NsPool *);
+    size_t bytes = (size_t) (watch.nPools + 1) * sizeof(NsPool *);
 
-        watch.pools = ns_realloc(watch.pools, bytes);
-        watch.pools[watch.nPools++] = poolPtr;
-    }
+    NsAssert(watch.nUsers == 0);
+    watch.pools = ns_realloc(watch.pools, bytes);
+    watch.pools[watch.nPools++] = poolPtr;
 }
 
 void
@@ -163,8 +180,8 @@ ReserveLocked(NsPool *poolPtr)
     poolPtr->nCurrent++;
     poolPtr->nCreating++;
     /* So an idle thread means a free place: no request is held beside it. */
-    NsAssert(poolPtr->nCurrent <= poolPtr->maxThreads
-             && poolPtr->maxThreads <= poolPtr->maxConnections);
+    NsAssert(poolPtr->nCurrent <= NsPoolMaxThreadsLocked(poolPtr)
+             && poolPtr->nCurrent <= poolPtr->placeLimit);
     poolPtr->nThreadsMade++;
     return NsConnThreadReserve(poolPtr);
 }
@@ -199,15 +216,28 @@ NsGrowCheckSize(NsPool *poolPtr)
 }
 
 void
-NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp)
+NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp, bool mayGrow)
 {
-    if (poolPtr->patience > 0
-        && queueStamp + poolPtr->patience < atomic_load(&watch.wakeStamp)) {
-        Ns_MutexLock(&watch.lock);
-        watch.isPoked = true;
-        Ns_MutexUnlock(&watch.lock);
-        Ns_CondSignal(&watch.wakeup);
+    NsStamp delay = NEVER;
+
+    if (mayGrow && poolPtr->patience > 0) {
+        delay = poolPtr->patience;
     }
+    if (poolPtr->queueTimeout > 0) {
+        delay = MIN(delay, poolPtr->queueTimeout);
+    }
+    if (delay != NEVER && queueStamp + delay < atomic_load(&watch.wakeStamp)) {
+        NsGrowLook();
+    }
+}
+
+void
+NsGrowLook(void)
+{
+    Ns_MutexLock(&watch.lock);
+    watch.isPoked = true;
+    Ns_MutexUnlock(&watch.lock);
+    Ns_CondSignal(&watch.wakeup);
 }
 
 static void
@@ -222,7 +252,21 @@ WatchPools(void *arg)
         atomic_store(&watch.wakeStamp, NEVER);
         now = NsClockNow();
         for (int i = 0; i < watch.nPools; i++) {
-            wakeStamp = MIN(wakeStamp, LookAtPool(watch.pools[i], now));
+            NsPool *poolPtr = watch.pools[i];
+
+            if (poolPtr->queueTimeout > 0) {
+                wakeStamp = MIN(wakeStamp, RefuseLate(poolPtr));
+            }
+            if (poolPtr->patience > 0) {
+                wakeStamp = MIN(wakeStamp, LookAtPool(poolPtr, now));
+            }
+            if (poolPtr->maxRuntime > 0 || poolPtr->shortestLimit > 0
+                || poolPtr->nStuck > 0) {
+                wakeStamp = MIN(wakeStamp, ExpireRunning(poolPtr, now));
+            }
+            if (poolPtr->cancelAbandoned) {
+                wakeStamp = MIN(wakeStamp, LeaveRunning(poolPtr, now));
+            }
         }
 
         atomic_store(&watch.wakeStamp, wakeStamp);
@@ -233,6 +277,119 @@ WatchPools(void *arg)
         watch.isPoked = false;
         mustEnd = watch.mustEnd;
         Ns_MutexUnlock(&watch.lock);
+    }
+}
+
+/*
+ * When the next one will have waited too long.
+ */
+static NsStamp
+RefuseLate(NsPool *poolPtr)
+{
+    NsStamp nextStamp = NEVER;
+
+    NsGrowRefuse(takeLateProc(poolPtr, &nextStamp));
+    return nextStamp;
+}
+
+/*
+ * When to look again: when the next one will have run too long, and before any
+ * that begins in the meantime can have.
+ */
+static NsStamp
+ExpireRunning(NsPool *poolPtr, NsStamp now)
+{
+    NsStamp       usual = poolPtr->maxRuntime;
+    NsStamp       shortest = poolPtr->shortestLimit;
+    NsStamp       wakeStamp = now + NS_STAMP_SECOND;
+    NsConnThread *threadPtr;
+    int           nStuck = 0;
+
+    if (usual > 0) {
+        wakeStamp = MIN(wakeStamp, now + usual);
+    }
+    if (shortest > 0) {
+        wakeStamp = MIN(wakeStamp, now + shortest);
+    }
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+
+    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        NsWork *workPtr = NsConnThreadPin(threadPtr);
+        NsStamp ran, limit;
+
+        if (workPtr == NULL) {
+            continue;
+        }
+        ran = now - workPtr->dequeueStamp;
+        limit = atomic_load_explicit(&workPtr->timeLimit, memory_order_relaxed);
+        if (limit == 0) {
+            limit = usual == 0 ? NEVER : usual;
+        }
+        if (ran < limit) {
+            wakeStamp = MIN(wakeStamp,
+                            limit == NEVER ? NEVER : now + limit - ran);
+        } else if (nsPoolProcs.expireProc != NULL) {
+            nsPoolProcs.expireProc(workPtr, limit);
+            nStuck += ran - limit > STUCK;
+        }
+        NsPoolUnpin(poolPtr, workPtr);
+    }
+    SetStuck(poolPtr, nStuck);
+    return wakeStamp;
+}
+
+/*
+ * Have those that have run for a second look whether somebody still wants their
+ * replies; and when to do so again.
+ */
+static NsStamp
+LeaveRunning(NsPool *poolPtr, NsStamp now)
+{
+    NsConnThread *threadPtr;
+
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+
+    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        NsWork *workPtr = NsConnThreadPin(threadPtr);
+
+        if (workPtr == NULL) {
+            continue;
+        }
+        if (now - workPtr->dequeueStamp >= NS_STAMP_SECOND
+            && nsPoolProcs.leaveProc != NULL) {
+            nsPoolProcs.leaveProc(workPtr);
+        }
+        NsPoolUnpin(poolPtr, workPtr);
+    }
+    return now + NS_STAMP_SECOND;
+}
+
+/*
+ * Others may do the work of threads that hang.
+ */
+static void
+SetStuck(NsPool *poolPtr, int nStuck)
+{
+    int nMore, nWaiting;
+
+    nStuck = MIN(nStuck, poolPtr->maxStuck);
+    nMore = nStuck - poolPtr->nStuck; /* Nobody else writes it. */
+    if (nMore == 0) {
+        return;
+    }
+    Ns_MutexLock(&poolPtr->wqueue);
+    Ns_MutexLock(&poolPtr->tqueue);
+    poolPtr->nStuck = nStuck;
+    fillPlacesProc(poolPtr);
+    nWaiting = poolPtr->nWaiting;
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    Ns_MutexUnlock(&poolPtr->wqueue);
+    if (nMore > 0) {
+        (void) MakeThreads(poolPtr, MIN(nMore, nWaiting));
     }
 }
 
@@ -250,7 +407,8 @@ LookAtPool(NsPool *poolPtr, NsStamp now)
 
     Ns_MutexLock(&poolPtr->wqueue);
     Ns_MutexLock(&poolPtr->tqueue);
-    nMayGrow = poolPtr->maxThreads - poolPtr->nCurrent + poolPtr->nCreating;
+    nMayGrow = NsPoolMaxThreadsLocked(poolPtr) - poolPtr->nCurrent
+        + poolPtr->nCreating;
     Ns_MutexUnlock(&poolPtr->tqueue);
 
     workPtr = poolPtr->waiting.firstPtr;
@@ -343,7 +501,7 @@ NsGrowFailed(NsConnThread *threadPtr)
 
     NsGrowRefuse(hopelessPtr);
     if (mustWatch) {
-        NsGrowWatch(poolPtr, 0);
+        NsGrowWatch(poolPtr, 0, true);
     }
 }
 
@@ -391,7 +549,7 @@ NsGrowTakeHopelessLocked(NsPool *poolPtr)
     NsAssert(nHeld == poolPtr->nHeld && nWaiting == poolPtr->nWaiting);
     poolPtr->nHeld = 0;
     poolPtr->nWaiting = 0;
-    poolPtr->nPlaces -= nWaiting;
+    NsPoolFreePlacesLocked(poolPtr, nWaiting);
     poolPtr->nDropped += (uint64_t) (nWaiting + nHeld);
     return listPtr;
 }

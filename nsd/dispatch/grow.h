@@ -11,6 +11,12 @@
 #include "dispatch/pool_int.h"
 
 /*
+ * Take the requests off the pool that have waited too long for a thread, as a
+ * list, and say when the next one will have; INT64_MAX: none.
+ */
+typedef NsWork *(NsLateProc) (NsPool *poolPtr, NsStamp *nextStampPtr);
+
+/*
  * A decision to make one more thread, with the figures it was made on.
  */
 typedef struct NsGrowth {
@@ -21,7 +27,13 @@ typedef struct NsGrowth {
     int           nCurrent; /* Without the new one. */
 } NsGrowth;
 
-void NsGrowInit(void);
+/*
+ * The other procedure lets requests in for which there are places now, with
+ * wqueue and tqueue locked.
+ */
+typedef void(NsPlacesProc)(NsPool *poolPtr);
+
+void NsGrowInit(NsLateProc *lateProc, NsPlacesProc *placesProc);
 void NsGrowAddPool(NsPool *poolPtr); /* During configuration. */
 
 /*
@@ -45,7 +57,7 @@ static inline void
 NsGrowDecideLocked(NsPool *poolPtr, int nLate, NsGrowth *growthPtr)
 {
     growthPtr->threadPtr = NULL;
-    if (poolPtr->nCurrent < poolPtr->maxThreads) {
+    if (poolPtr->nCurrent < NsPoolMaxThreadsLocked(poolPtr)) {
         NsGrowReserveLocked(poolPtr, nLate, growthPtr);
     }
 }
@@ -66,8 +78,14 @@ void NsGrowCheckSize(NsPool *poolPtr);
 /*
  * A request waits since that time: the watching thread looks in time, or is
  * woken [watch].  Stamp 0: the pool may grow again, look what waits [poke].
+ * mayGrow: the pool has fewer threads than it may have.
  */
-void NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp);
+void NsGrowWatch(NsPool *poolPtr, NsStamp queueStamp, bool mayGrow);
+
+/*
+ * A setting has changed: look at all pools.
+ */
+void NsGrowLook(void);
 
 /*
  * A thread that was reserved does not come to serve; it is no longer counted.

@@ -25,11 +25,14 @@
 
 #include "dispatch/pool.h"
 #include "ns.h"
+#include "base/episode.h"
 #include "dispatch/connthread.h"
 #include "dispatch/connthread_int.h"
+#include "dispatch/gate.h"
 #include "dispatch/grow.h"
 #include "dispatch/pool_check.h"
 #include "dispatch/pool_stats.h"
+#include "dispatch/share.h"
 #include "net/handover.h"
 
 typedef enum {
@@ -48,7 +51,7 @@ typedef struct Submission {
     Fate          fate;
     NsConnThread *threadPtr; /* FATE_ASSIGN: the thread. */
     NsGrowth      growth;
-    NsStamp       queueStamp; /* FATE_QUEUE. */
+    NsStamp       queueStamp; /* FATE_QUEUE, FATE_HOLD: it waits since then. */
     bool          mayGrow;
     bool          isNewOverrun;
     int           nWaiting;
@@ -56,7 +59,11 @@ typedef struct Submission {
     int           nCurrent;
 } Submission;
 
-static Fate DecideLocked(const NsPool *poolPtr);
+static Ns_ReturnCode SubmitLimited(NsWork *workPtr);
+static Ns_ReturnCode PassGate(NsWork *workPtr);
+static void          NoteTimeLimit(NsPool *poolPtr, NsStamp limit);
+static Ns_ReturnCode Submit(NsPool *poolPtr, NsWork *workPtr);
+static Fate          DecideLocked(const NsPool *poolPtr);
 static void AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
 static void EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr);
 static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr);
@@ -64,6 +71,9 @@ static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
 static NsWork     *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static NsLateProc  TakeLate;
+static NsStamp     WaitsSince(const NsWork *workPtr);
+static void        LogLate(NsPool *poolPtr, int nWaiting, int nCurrent);
 static NsWork     *TakeHeadLocked(NsPool *poolPtr);
 static bool        FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
@@ -71,8 +81,6 @@ static NsWork     *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 static bool        LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
 static void        PushIdleLocked(NsConnThread *threadPtr);
 static void        RemoveIdleLocked(NsConnThread *threadPtr);
-static void        Append(NsWorkQueue *queuePtr, NsWork *workPtr);
-static NsWork     *RemoveFirst(NsWorkQueue *queuePtr);
 
 static inline bool
 NothingWaits(NsPool *poolPtr)
@@ -88,15 +96,150 @@ NsPoolInit(void)
         .takeProc = Take, .failedProc = NsGrowFailed};
 
     NsConnThreadInit(&procs);
+    NsGrowInit(TakeLate, NsPoolFillPlaces);
+}
+
+bool
+NsPoolAsksPeer(const NsPool *poolPtr)
+{
+    return NsShareIsOn(poolPtr);
 }
 
 Ns_ReturnCode
 NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
 {
+    NsAssert(workPtr->acceptStamp > 0 && workPtr->heldStamp == 0);
+    NsAssert(workPtr->clientPtr == NULL);
+    workPtr->poolPtr = poolPtr;
+    return unlikely(workPtr->isLimited)
+        ? SubmitLimited(workPtr)
+        : Submit(poolPtr, workPtr);
+}
+
+/*
+ * First the share of its client, then its gate.
+ */
+static Ns_ReturnCode
+SubmitLimited(NsWork *workPtr)
+{
+    NsPool *poolPtr = workPtr->poolPtr;
+    NsStamp now = NsClockNow();
+
+    if (workPtr->peer != NULL) {
+        switch (NsShareEnter(poolPtr, workPtr)) {
+        case NS_SHARE_ENTER:
+            break;
+        case NS_SHARE_PARK:
+            NsGrowWatch(poolPtr, now, false);
+            return NS_OK;
+        case NS_SHARE_REFUSE:
+            return NS_FORBIDDEN;
+        }
+    }
+    return PassGate(workPtr);
+}
+
+/*
+ * To the pool, unless the gate keeps it; it may have let it pass already.
+ */
+static Ns_ReturnCode
+PassGate(NsWork *workPtr)
+{
+    NsPool *poolPtr = workPtr->poolPtr;
+    NsStamp now = NsClockNow(), limit;
+
+    if (workPtr->gatePtr != NULL && !workPtr->hasPassed) {
+        switch (NsGateEnter(workPtr)) {
+        case NS_GATE_PASS:
+            break;
+        case NS_GATE_WAIT:
+            NsGrowWatch(poolPtr, now, false);
+            return NS_OK;
+        case NS_GATE_REFUSE:
+            poolPtr->nDropped++;
+            return NS_TIMEOUT;
+        }
+    }
+    limit = workPtr->timeLimit;
+    if (limit > 0) {
+        NoteTimeLimit(poolPtr, limit);
+    }
+    return Submit(poolPtr, workPtr);
+}
+
+/*
+ * Have the running requests looked at as often as a work with the limit needs.
+ */
+static void
+NoteTimeLimit(NsPool *poolPtr, NsStamp limit)
+{
+    NsStamp shortest = poolPtr->shortestLimit;
+
+    while (shortest == 0 || limit < shortest) {
+        if (atomic_compare_exchange_weak(&poolPtr->shortestLimit, &shortest,
+                                         limit)) {
+            NsGrowLook();
+            break;
+        }
+    }
+}
+
+void
+NsPoolRelease(NsWork *workPtr)
+{
+    NsPoolWithdraw(workPtr);
+    if (likely(!workPtr->isLimited)) {
+        return;
+    }
+    if (workPtr->clientPtr != NULL) {
+        NsPoolAdmit(NsShareLeave(workPtr));
+    }
+    if (workPtr->hasPassed) {
+        NsPoolAdmit(NsGateLeave(workPtr));
+    }
+}
+
+void
+NsPoolFillShares(NsPool *poolPtr)
+{
+    NsPoolAdmit(NsShareFill(poolPtr, false));
+}
+
+/*
+ * One that its pool does not take is refused, and in doing so lets the next one
+ * enter: that is left to the call that is under way.
+ */
+void
+NsPoolAdmit(NsWork *listPtr)
+{
+    static __thread NsWorkQueue queue;
+    static __thread bool        isUnderWay;
+    NsWork                     *workPtr, *nextPtr;
+
+    NsAssertNoneLocked();
+    for (workPtr = listPtr; workPtr != NULL; workPtr = nextPtr) {
+        nextPtr = workPtr->nextPtr;
+        NsWorkAppend(&queue, workPtr);
+    }
+    if (isUnderWay) {
+        return;
+    }
+    isUnderWay = true;
+    while (queue.firstPtr != NULL) {
+        workPtr = NsWorkRemoveFirst(&queue);
+        if (PassGate(workPtr) != NS_OK) {
+            nsPoolProcs.refuseProc(workPtr);
+        }
+    }
+    isUnderWay = false;
+}
+
+static Ns_ReturnCode
+Submit(NsPool *poolPtr, NsWork *workPtr)
+{
     Submission sub = {.fate = FATE_ASSIGN, .growth.isSubmission = true};
 
-    NsAssert(workPtr->acceptStamp > 0);
-    workPtr->poolPtr = poolPtr;
+    NsAssert(workPtr->poolPtr == poolPtr);
     workPtr->nextPtr = NULL;
     workPtr->fromQueue = false;
 
@@ -123,6 +266,9 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
     }
 
     if (sub.fate == FATE_ASSIGN) {
+        if (unlikely(workPtr->clientPtr != NULL)) {
+            NsShareBegin(workPtr);
+        }
         NsConnThreadGive(sub.threadPtr, workPtr);
     }
 
@@ -135,11 +281,11 @@ NsPoolSubmit(NsPool *poolPtr, NsWork *workPtr)
         break;
     case FATE_QUEUE:
         NsDriverYield();
-        if (sub.mayGrow) {
-            NsGrowWatch(poolPtr, sub.queueStamp);
-        }
+        NsGrowWatch(poolPtr, sub.queueStamp, sub.mayGrow);
         break;
     case FATE_HOLD:
+        NsGrowWatch(poolPtr, sub.queueStamp, false);
+        /* Fall through. */
     case FATE_REJECT:
         if (sub.isNewOverrun) {
             LogOverrun(poolPtr, &sub);
@@ -164,7 +310,7 @@ DecideLocked(const NsPool *poolPtr)
     if (!poolPtr->isOpen) {
         return FATE_STOPPING;
     }
-    if (poolPtr->nPlaces >= poolPtr->maxConnections) {
+    if (poolPtr->nPlaces >= poolPtr->placeLimit) {
         return poolPtr->rejectOverrun ? FATE_REJECT : FATE_HOLD;
     }
     if (poolPtr->nCurrent == 0 && NsGrowIsBarredLocked(poolPtr)) {
@@ -202,14 +348,18 @@ EnqueueLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
         workPtr->fromQueue = true;
         AcceptLocked(poolPtr, workPtr);
         subPtr->queueStamp = workPtr->queueStamp;
-        Append(&poolPtr->waiting, workPtr);
+        NsWorkAppend(&poolPtr->waiting, workPtr);
         poolPtr->nWaiting++;
         poolPtr->nQueued++;
         NsGrowDecideLocked(poolPtr, 0, &subPtr->growth);
-        subPtr->mayGrow = poolPtr->nCurrent < poolPtr->maxThreads;
+        subPtr->mayGrow = poolPtr->nCurrent < NsPoolMaxThreadsLocked(poolPtr);
     } else if (subPtr->fate == FATE_HOLD) {
         OverrunLocked(poolPtr, subPtr);
-        Append(&poolPtr->held, workPtr);
+        if (workPtr->heldStamp == 0) {
+            workPtr->heldStamp = NsClockNow();
+        }
+        subPtr->queueStamp = workPtr->heldStamp;
+        NsWorkAppend(&poolPtr->held, workPtr);
         poolPtr->nHeld++;
         NsWorkCountHeld(workPtr, 1);
     } else if (subPtr->fate == FATE_REJECT) {
@@ -228,7 +378,7 @@ static void
 AcceptLocked(NsPool *poolPtr, NsWork *workPtr)
 {
     NsAssertLocked(&poolPtr->tqueue);
-    NsAssert(poolPtr->nPlaces < poolPtr->maxConnections);
+    NsAssert(poolPtr->nPlaces < poolPtr->placeLimit);
 
     poolPtr->nPlaces++;
     workPtr->id = poolPtr->serverPtr->poolsPtr->nextId++;
@@ -251,9 +401,8 @@ OverrunLocked(NsPool *poolPtr, Submission *subPtr)
         NsStamp now = NsClockNow();
 
         poolPtr->isOverrun = true;
-        if (poolPtr->overrunLogStamp == 0
-            || now - poolPtr->overrunLogStamp >= NS_STAMP_SECOND) {
-            poolPtr->overrunLogStamp = now;
+        poolPtr->overrunStamp = now;
+        if (NsLineIsDue(&poolPtr->overrunLogStamp, now, NS_STAMP_SECOND)) {
             subPtr->isNewOverrun = true;
             subPtr->nIdle = poolPtr->nIdle;
             subPtr->nCurrent = poolPtr->nCurrent;
@@ -333,7 +482,7 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     if (threadPtr->holdsPlace) {
         NsAssert(poolPtr->nPlaces > 0);
         threadPtr->holdsPlace = false;
-        poolPtr->nPlaces--;
+        NsPoolFreePlacesLocked(poolPtr, 1);
     }
     if (hasBoth) {
         isNews = FillPlacesLocked(poolPtr);
@@ -352,7 +501,7 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         hopelessPtr = NsGrowTakeHopelessLocked(poolPtr);
     }
     isNews = isNews && poolPtr->nWaiting > 0
-        && poolPtr->nCurrent < poolPtr->maxThreads;
+        && poolPtr->nCurrent < NsPoolMaxThreadsLocked(poolPtr);
 
     if (hasBoth) {
         NsPoolCheckBothLocked(poolPtr);
@@ -372,15 +521,29 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         return Take(threadPtr, reasonPtr);
     }
     if (isNews) {
-        NsGrowWatch(poolPtr, 0);
+        NsGrowWatch(poolPtr, 0, true);
     }
     if (workPtr != NULL) {
+        if (unlikely(workPtr->clientPtr != NULL)) {
+            NsShareBegin(workPtr);
+        }
         threadPtr->tookWaiting = true;
         NsConnThreadSetRunning(threadPtr, workPtr);
     } else if (*reasonPtr == NS_END_NONE) {
         workPtr = WaitForWork(threadPtr, reasonPtr);
     }
     return workPtr;
+}
+
+void
+NsPoolFillPlaces(NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->wqueue);
+    NsAssertLocked(&poolPtr->tqueue);
+
+    NsPoolFreePlacesLocked(poolPtr, 0);
+    (void) FillPlacesLocked(poolPtr);
+    NsPoolCheckBothLocked(poolPtr);
 }
 
 /*
@@ -395,14 +558,14 @@ FillPlacesLocked(NsPool *poolPtr)
     NsAssertLocked(&poolPtr->wqueue);
     NsAssertLocked(&poolPtr->tqueue);
 
-    while (poolPtr->nHeld > 0 && poolPtr->nPlaces < poolPtr->maxConnections) {
-        NsWork *workPtr = RemoveFirst(&poolPtr->held);
+    while (poolPtr->nHeld > 0 && poolPtr->nPlaces < poolPtr->placeLimit) {
+        NsWork *workPtr = NsWorkRemoveFirst(&poolPtr->held);
 
         poolPtr->nHeld--;
         NsWorkCountHeld(workPtr, -1);
         workPtr->fromQueue = true;
         AcceptLocked(poolPtr, workPtr);
-        Append(&poolPtr->waiting, workPtr);
+        NsWorkAppend(&poolPtr->waiting, workPtr);
         poolPtr->nWaiting++;
         poolPtr->nQueued++;
         hasMoved = true;
@@ -419,7 +582,154 @@ TakeHeadLocked(NsPool *poolPtr)
     NsAssertLocked(&poolPtr->wqueue);
 
     poolPtr->nWaiting--;
-    return RemoveFirst(&poolPtr->waiting);
+    return NsWorkRemoveFirst(&poolPtr->waiting);
+}
+
+/*
+ * Who waits longest is the first of the wait queue, or of the held requests if
+ * that is empty [late].
+ */
+static NsWork *
+TakeLate(NsPool *poolPtr, NsStamp *nextStampPtr)
+{
+    NsStamp timeout = poolPtr->queueTimeout;
+    NsStamp limit = NsClockNow() - timeout, oldest = INT64_MAX;
+    NsWork *listPtr = NULL, **linkPtr = &listPtr, *workPtr;
+    bool    isNew = false;
+    int     nWaiting, nCurrent;
+
+    if (timeout == 0) {
+        return NULL;
+    }
+    listPtr = NsShareTakeLate(poolPtr, limit, &oldest);
+    while (*linkPtr != NULL) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    Ns_MutexLock(&poolPtr->wqueue);
+    Ns_MutexLock(&poolPtr->tqueue);
+    nWaiting = poolPtr->nWaiting;
+    nCurrent = poolPtr->nCurrent;
+    for (;;) {
+        bool isHeld = poolPtr->waiting.firstPtr == NULL;
+
+        workPtr = isHeld ? poolPtr->held.firstPtr : poolPtr->waiting.firstPtr;
+        if (workPtr == NULL || WaitsSince(workPtr) > limit) {
+            break;
+        }
+        if (isHeld) {
+            (void) NsWorkRemoveFirst(&poolPtr->held);
+            poolPtr->nHeld--;
+            poolPtr->nDropped++;
+            NsWorkCountHeld(workPtr, -1);
+        } else {
+            (void) TakeHeadLocked(poolPtr);
+            NsPoolFreePlacesLocked(poolPtr, 1);
+            (void) FillPlacesLocked(poolPtr);
+        }
+        poolPtr->nTimeouts++;
+        workPtr->nextPtr = NULL;
+        *linkPtr = workPtr;
+        linkPtr = &workPtr->nextPtr;
+    }
+    if (workPtr != NULL) {
+        oldest = MIN(oldest, WaitsSince(workPtr));
+    }
+    if (listPtr != NULL && !poolPtr->isLate) {
+        isNew = poolPtr->isLate = true;
+    }
+    NsPoolCheckBothLocked(poolPtr);
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    Ns_MutexUnlock(&poolPtr->wqueue);
+
+    *linkPtr = NsGateTakeLate(poolPtr, limit, &oldest);
+    if (oldest != INT64_MAX) {
+        *nextStampPtr = oldest + timeout;
+    }
+
+    if (isNew) {
+        LogLate(poolPtr, nWaiting, nCurrent);
+    }
+    return listPtr;
+}
+
+static NsStamp
+WaitsSince(const NsWork *workPtr)
+{
+    return workPtr->heldStamp != 0 ? workPtr->heldStamp : workPtr->queueStamp;
+}
+
+/*
+ * Until a thread is idle again, this is said once.
+ */
+static void
+LogLate(NsPool *poolPtr, int nWaiting, int nCurrent)
+{
+    Ns_Log(Warning,
+           "pool[%s%s%s]: requests that have waited for %ld s get 503:"
+           " %d wait for %d threads, all of them busy; see ns_server active,"
+           " and raise maxthreads or queuetimeout",
+           poolPtr->serverPtr->name, *poolPtr->name != '\0' ? " " : "",
+           poolPtr->name, (long) (poolPtr->queueTimeout / NS_STAMP_SECOND),
+           nWaiting, nCurrent);
+}
+
+void
+NsWorkSetTimeLimit(NsWork *workPtr, NsStamp limit)
+{
+    NsAssert(limit >= 0);
+    atomic_store_explicit(&workPtr->timeLimit, limit == 0 ? INT64_MAX : limit,
+                          memory_order_relaxed);
+    NoteTimeLimit(workPtr->poolPtr, NS_STAMP_SECOND);
+    NsGrowLook();
+}
+
+NsStamp
+NsWorkTimeLimit(const NsWork *workPtr)
+{
+    NsStamp limit = workPtr->timeLimit;
+
+    if (limit == 0) {
+        return workPtr->poolPtr->maxRuntime;
+    }
+    return limit == INT64_MAX ? 0 : limit;
+}
+
+bool
+NsPoolIsStale(const NsWork *workPtr)
+{
+    NsStamp limit = workPtr->poolPtr->skipAbandoned;
+
+    return unlikely(workPtr->fromQueue || workPtr->heldStamp != 0) && limit > 0
+        && workPtr->dequeueStamp - WaitsSince(workPtr) > limit;
+}
+
+NsStamp
+NsPoolFullFor(NsPool *poolPtr)
+{
+    NsStamp since = 0;
+
+    Ns_MutexLock(&poolPtr->tqueue);
+    if (poolPtr->isOverrun) {
+        since = poolPtr->overrunStamp;
+    }
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    return since == 0 ? 0 : MAX(NsClockNow() - since, 1);
+}
+
+void
+NsPoolCountCancelled(const NsWork *workPtr, NsCancelCause cause)
+{
+    atomic_fetch_add_explicit(&workPtr->poolPtr->nCancelled[cause], 1,
+                              memory_order_relaxed);
+    if (cause == NS_CANCEL_TIME && workPtr->hasPassed) {
+        NsGateCountTimeout(workPtr->gatePtr);
+    }
+}
+
+void
+NsPoolCountAbandoned(NsPool *poolPtr)
+{
+    atomic_fetch_add_explicit(&poolPtr->nAbandoned, 1, memory_order_relaxed);
 }
 
 /*
@@ -438,7 +748,8 @@ ShouldEndLocked(const NsConnThread *threadPtr)
     if (threadPtr->isUnfit) {
         return NS_END_UNFIT;
     }
-    if (poolPtr->connsPerThread > 0 && threadPtr->nLeft <= 0
+    if (poolPtr->connsPerThread > 0
+        && threadPtr->nServed >= poolPtr->connsPerThread
         && (nWaiting == 0
             || (nWaiting <= poolPtr->lowWater && poolPtr->nCurrent > 1))
         && (poolPtr->nCurrent > poolPtr->minThreads
@@ -514,6 +825,9 @@ NsPoolStop(NsPool *poolPtr)
 {
     NsConnThread *threadPtr, *nextPtr;
 
+    poolPtr->isDraining = true;
+    NsPoolAdmit(NsShareFill(poolPtr, true));
+    NsPoolAdmit(NsGateDrain(poolPtr));
     Ns_MutexLock(&poolPtr->tqueue);
     poolPtr->isOpen = false;
     threadPtr = poolPtr->topPtr;
@@ -551,6 +865,7 @@ PushIdleLocked(NsConnThread *threadPtr)
     threadPtr->isIdle = true;
     poolPtr->nIdle++;
     poolPtr->isOverrun = false;
+    poolPtr->isLate = false;
 }
 
 static void
@@ -572,31 +887,4 @@ RemoveIdleLocked(NsConnThread *threadPtr)
     }
     threadPtr->isIdle = false;
     poolPtr->nIdle--;
-}
-
-static void
-Append(NsWorkQueue *queuePtr, NsWork *workPtr)
-{
-    workPtr->nextPtr = NULL;
-    if (queuePtr->lastPtr != NULL) {
-        NsAssert(queuePtr->lastPtr->nextPtr == NULL);
-        queuePtr->lastPtr->nextPtr = workPtr;
-    } else {
-        queuePtr->firstPtr = workPtr;
-    }
-    queuePtr->lastPtr = workPtr;
-}
-
-static NsWork *
-RemoveFirst(NsWorkQueue *queuePtr)
-{
-    NsWork *workPtr = queuePtr->firstPtr;
-
-    NsAssert(workPtr != NULL);
-    queuePtr->firstPtr = workPtr->nextPtr;
-    if (queuePtr->firstPtr == NULL) {
-        NsAssert(queuePtr->lastPtr == workPtr);
-        queuePtr->lastPtr = NULL;
-    }
-    return workPtr;
 }

@@ -34,7 +34,7 @@ NsPoolCheckLocked(const NsPool *poolPtr)
     NsAssert(poolPtr->nCreating >= 0
              && poolPtr->nIdle + poolPtr->nCreating <= poolPtr->nCurrent);
     NsAssert(poolPtr->nWaiting <= poolPtr->nPlaces
-             && poolPtr->nPlaces <= poolPtr->maxConnections);
+             && poolPtr->nPlaces <= poolPtr->placeLimit);
     NsCheck(NsPoolIdleIsSoundLocked(poolPtr));
 }
 
@@ -51,8 +51,7 @@ static inline void
 NsPoolCheckBothLocked(const NsPool *poolPtr)
 {
     NsPoolCheckQueuesLocked(poolPtr);
-    NsAssert(poolPtr->nHeld == 0
-             || poolPtr->nPlaces == poolPtr->maxConnections);
+    NsAssert(poolPtr->nHeld == 0 || poolPtr->nPlaces == poolPtr->placeLimit);
     NsPoolCheckLocked(poolPtr);
 }
 

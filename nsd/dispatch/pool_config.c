@@ -9,7 +9,9 @@
 #include "ns.h"
 #include "dispatch/grow.h"
 #include "dispatch/pool_check.h"
+#include "dispatch/share.h"
 #include "process/parameter_judge.h"
+#include "process/setting.h"
 
 static void AddPool(NsServer *serverPtr, const char *name, const char *section);
 static NsParameterAdjustProc AdjustMaxThreads, AdjustMinThreads;
@@ -18,42 +20,73 @@ static void                  ComputeWater(NsPool *poolPtr);
 static void                  SetRates(NsPool *poolPtr);
 static int                   Water(const NsPool *poolPtr, int percent);
 static void                  SetupLocks(NsPool *poolPtr);
-static bool IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value);
-static int *SettingLocked(NsPool *poolPtr, NsPoolSetting setting);
-static const NsParameter *FindRow(NsPoolSetting setting);
+static NsSettingListProc     ListSections;
+static NsSettingProc         AccessPool;
 
-#define ANY NS_PARAM_NO_LIMIT
+#define POOLS "ns/server/*/pool/*"
+#define ANY   NS_PARAM_NO_LIMIT
+#define LIVE  .settingProc = AccessPool
 
 static const NsParameter rows[] = {
     NS_INT(NsPool, maxConnections, "maxconnections", "100", 1, ANY,
-           "Requests that the pool holds, running and waiting."),
+           "Requests that the pool holds, running and waiting.", LIVE),
     NS_INT(NsPool, maxThreads, "maxthreads", "10", 1, ANY,
            "Maximum of connection threads; at most maxconnections.",
-           .adjustProc = AdjustMaxThreads),
+           .adjustProc = AdjustMaxThreads, LIVE),
     NS_INT(NsPool, minThreads, "minthreads", "1", 1, ANY,
            "Minimum of connection threads; at most maxthreads.",
-           .adjustProc = AdjustMinThreads),
+           .adjustProc = AdjustMinThreads, LIVE),
     NS_INT(NsPool, connsPerThread, "connsperthread", "10000", 0, ANY,
            "Requests after which a thread ends; 0 = never. The default of "
            "other pools is what the server's section says.",
-           .adjustProc = AdjustConnsPerThread),
+           .adjustProc = AdjustConnsPerThread, LIVE),
     NS_TIME(NsPool, threadTimeout, "threadtimeout", "120", 0, ANY,
-            "A thread above minthreads ends when it was idle for this long."),
+            "A thread above minthreads ends when it was idle for this long.",
+            LIVE),
     NS_INT(NsPool, lowPercent, "lowwatermark", "10", 0, 100,
-           "No thread is created while the queue is below this percentage."),
+           "No thread is created while the queue is below this percentage.",
+           LIVE),
     NS_INT(NsPool, highPercent, "highwatermark", "80", 0, 100,
-           "Above this percentage several are created at the same time."),
+           "Above this percentage several are created at the same time.", LIVE),
     NS_TIME(NsPool, patience, "queuepatience", "0.1s", 0, ANY,
-            "A request that has waited this long gets a new thread; 0 = off."),
+            "A request that has waited this long gets a new thread; 0 = off.",
+            LIVE),
+    NS_TIME(NsPool, queueTimeout, "queuetimeout", "0", 0, ANY,
+            "A request that has waited this long for a thread gets 503; 0 = "
+            "off.",
+            LIVE),
+    NS_TIME(NsPool, skipAbandoned, "skipabandoned", "2s", 0, ANY,
+            "A request that has waited longer for a thread is not run if its "
+            "client has left; 0 = off.",
+            LIVE),
+    NS_BOOL(NsPool, cancelAbandoned, "cancelabandoned", "false",
+            "A request that runs is cancelled when its client has left.", LIVE),
+    NS_TIME(NsPool, maxRuntime, "maxruntime", "0", 0, ANY,
+            "A request that has run this long is cancelled and gets 503; 0 = "
+            "off.",
+            LIVE),
+    NS_INT(NsPool, maxStuck, "maxstuck", "4", 0, ANY,
+           "So many requests that hang 5 s longer are not counted: the pool "
+           "may have other threads for them.",
+           LIVE),
     NS_BOOL(NsPool, rejectOverrun, "rejectoverrun", "false",
-            "A full pool answers 503 instead of letting requests wait."),
+            "A full pool answers 503 instead of letting requests wait.", LIVE),
     NS_TIME(NsPool, retryAfter, "retryafter", "5s", 0, ANY,
-            "Retry-After of that answer."),
+            "Retry-After of that answer.", LIVE),
     NS_INT(NsPool, rateKb, "poolratelimit", "0", 0, ANY,
            "Limit in kB/s for all replies of the pool that writers send; 0 = "
-           "none."),
+           "none.",
+           LIVE),
     NS_INT(NsPool, connectionRateKb, "connectionratelimit", "0", 0, ANY,
-           "Limit in kB/s for each of these replies; 0 = none."),
+           "Limit in kB/s for each of these replies; 0 = none.", LIVE),
+    NS_INT(NsPool, maxRunPerPeer, "maxrunperpeer", "0", 0, ANY,
+           "Requests of one client that the pool has at a time; further ones "
+           "wait without keeping others waiting; 0 = no limit.",
+           LIVE),
+    NS_INT(NsPool, maxWaitPerPeer, "maxwaitperpeer", "0", 0, ANY,
+           "Requests of one client that wait for a thread; further ones get "
+           "429; 0 = no limit.",
+           LIVE),
     NS_IGNORED("spread", "Obsolete, ignored."),
     NS_PARAM_END};
 
@@ -61,9 +94,9 @@ void
 NsDispatchInit(void)
 {
     NsParametersRegister("ns/server/*", rows, sizeof(NsPool));
-    NsParametersRegister("ns/server/*/pool/*", rows, sizeof(NsPool));
+    NsParametersRegister(POOLS, rows, sizeof(NsPool));
+    NsSettingAddSections(ListSections);
     NsPoolInit();
-    NsGrowInit();
 }
 
 void
@@ -99,9 +132,11 @@ AddPool(NsServer *serverPtr, const char *name, const char *section)
     size_t               bytes;
 
     poolPtr->name = ns_strdup(name);
+    poolPtr->section = ns_strdup(section);
     poolPtr->serverPtr = serverPtr;
     SetupLocks(poolPtr);
     NsParametersFill(rows, section, poolPtr);
+    poolPtr->placeLimit = poolPtr->maxConnections;
     SetRates(poolPtr);
     ComputeWater(poolPtr);
     for (int i = 0; i < NS_SPAN_COUNT; i++) {
@@ -195,6 +230,7 @@ SetupLocks(NsPool *poolPtr)
     NsMutexSetup(&poolPtr->threads, NS_RANK_POOL_THREADS, poolPtr->lockArea,
                  "threads");
     Ns_CondInit(&poolPtr->changed);
+    NsShareInit(poolPtr);
 }
 
 NsPool *
@@ -260,82 +296,79 @@ SetRates(NsPool *poolPtr)
                           memory_order_relaxed);
 }
 
-int
-NsPoolGet(NsPool *poolPtr, NsPoolSetting setting)
-{
-    int value;
-
-    Ns_MutexLock(&poolPtr->tqueue);
-    value = *SettingLocked(poolPtr, setting);
-    Ns_MutexUnlock(&poolPtr->tqueue);
-    return value;
-}
-
 /*
  * A new maxthreads leaves the watermarks as they are, in requests.
  */
-Ns_ReturnCode
-NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value)
+static Ns_ReturnCode
+AccessPool(const char *section, NsSettingAccess *accessPtr)
 {
-    bool isInRange;
+    NsPool       *poolPtr = NsPoolFindBySection(section);
+    Ns_ReturnCode result;
 
+    NsAssert(poolPtr != NULL);
+    Ns_MutexLock(&poolPtr->wqueue);
     Ns_MutexLock(&poolPtr->tqueue);
-    isInRange = IsInRange(poolPtr, setting, value);
-    if (isInRange) {
-        *SettingLocked(poolPtr, setting) = value;
-        if (setting == NS_POOL_LOWWATERMARK
-            || setting == NS_POOL_HIGHWATERMARK) {
+    result = NsSettingAccessStruct(accessPtr, poolPtr);
+    if (result == NS_OK && accessPtr->nChanges > 0 && !accessPtr->isTrial) {
+        if (NsSettingHasChanged(accessPtr, "lowwatermark")
+            || NsSettingHasChanged(accessPtr, "highwatermark")
+            || NsSettingHasChanged(accessPtr, "maxconnections")) {
             ComputeWater(poolPtr);
         }
         SetRates(poolPtr);
+        NsPoolFillPlaces(poolPtr);
     }
-    NsPoolCheckLocked(poolPtr);
     Ns_MutexUnlock(&poolPtr->tqueue);
+    Ns_MutexUnlock(&poolPtr->wqueue);
 
-    if (!isInRange) {
-        return NS_ERROR;
+    if (result == NS_OK && accessPtr->nChanges > 0 && !accessPtr->isTrial) {
+        NsGrowCheckSize(poolPtr);
+        NsGrowLook();
+        NsPoolFillShares(poolPtr);
     }
-    NsGrowCheckSize(poolPtr);
-    NsGrowWatch(poolPtr, 0);
-    return NS_OK;
+    return result;
 }
 
-/*
- * As in the configuration; and minthreads stays possible.
- */
-static bool
-IsInRange(const NsPool *poolPtr, NsPoolSetting setting, int value)
+NsPool *
+NsPoolFindBySection(const char *section)
 {
-    NsParameterLimits limits;
+    NsPool *poolPtr;
 
-    NsParameterLimitsOf(FindRow(setting), poolPtr, &limits);
-    return value >= limits.min && value <= limits.max
-        && (setting != NS_POOL_MAXTHREADS || value >= poolPtr->minThreads);
-}
+    NsAssert(section != NULL);
+    for (int i = 0; i < NsServerCount(); i++) {
+        NsServer *serverPtr = NsServerAt(i);
 
-static int *
-SettingLocked(NsPool *poolPtr, NsPoolSetting setting)
-{
-    NsAssertLocked(&poolPtr->tqueue);
-
-    return (int *) ((char *) poolPtr + FindRow(setting)->offset);
-}
-
-static const NsParameter *
-FindRow(NsPoolSetting setting)
-{
-    static const char *const keys[] = {
-        [NS_POOL_MINTHREADS] = "minthreads",
-        [NS_POOL_MAXTHREADS] = "maxthreads",
-        [NS_POOL_LOWWATERMARK] = "lowwatermark",
-        [NS_POOL_HIGHWATERMARK] = "highwatermark",
-        [NS_POOL_RATELIMIT] = "poolratelimit",
-        [NS_POOL_CONNECTIONRATELIMIT] = "connectionratelimit"};
-    const NsParameter *rowPtr = rows;
-
-    while (!STREQ(rowPtr->key, keys[setting])) {
-        rowPtr++;
+        for (int j = 0; (poolPtr = NsPoolAt(serverPtr, j)) != NULL; j++) {
+            if (STRIEQ(poolPtr->section, section)) {
+                return poolPtr;
+            }
+        }
     }
-    NsAssert(rowPtr->member == NS_MEMBER_INT);
-    return rowPtr;
+    return NULL;
+}
+
+static void
+ListSections(NsSettingSectionProc *proc, void *arg)
+{
+    NsPool *poolPtr;
+
+    for (int i = 0; i < NsServerCount(); i++) {
+        NsServer *serverPtr = NsServerAt(i);
+
+        for (int j = 0; (poolPtr = NsPoolAt(serverPtr, j)) != NULL; j++) {
+            proc(poolPtr->section, j == 0 ? "ns/server/*" : POOLS, arg);
+        }
+    }
+}
+
+const char *
+NsPoolSection(const NsPool *poolPtr)
+{
+    return poolPtr->section;
+}
+
+NsServer *
+NsPoolServerOf(const NsPool *poolPtr)
+{
+    return poolPtr->serverPtr;
 }

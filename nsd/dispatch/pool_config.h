@@ -42,19 +42,11 @@ NsRate *NsPoolRate(NsPool *poolPtr);
 int64_t NsPoolConnectionRate(const NsPool *poolPtr);
 
 /*
- * Settings that can change while the pool runs.  NsPoolSet returns NS_ERROR for
- * a value out of range; nothing changes then.
+ * The section of its parameters, by which they are read and changed while it
+ * runs (process/setting.h).
  */
-typedef enum {
-    NS_POOL_MINTHREADS,         /* 1 .. maxthreads */
-    NS_POOL_MAXTHREADS,         /* minthreads .. maxconnections */
-    NS_POOL_LOWWATERMARK,       /* 0 .. 100, percent */
-    NS_POOL_HIGHWATERMARK,      /* Likewise. */
-    NS_POOL_RATELIMIT,          /* kB/s of all replies together; 0: none. */
-    NS_POOL_CONNECTIONRATELIMIT /* kB/s of each; 0: none. */
-} NsPoolSetting;
-
-int           NsPoolGet(NsPool *poolPtr, NsPoolSetting setting);
-Ns_ReturnCode NsPoolSet(NsPool *poolPtr, NsPoolSetting setting, int value);
+const char *NsPoolSection(const NsPool *poolPtr);
+NsPool     *NsPoolFindBySection(const char *section);
+NsServer   *NsPoolServerOf(const NsPool *poolPtr);
 
 #endif

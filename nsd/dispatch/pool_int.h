@@ -5,6 +5,8 @@
  *
  *      connthread.c    the life of a connection thread, and its slot
  *      grow.c          when threads are made, and what if none is to be had
+ *      share.c         how much of the pool each client may have
+ *      gate.c          how many requests of a kind may be in pools
  *      pool.c          requests enter, wait, and leave; the protocol's core
  *      pool_stats.c    figures and lists
  *      pool_config.c   pools from the configuration, run-time settings
@@ -22,6 +24,7 @@
 
 #include <semaphore.h>
 
+#include "base/assert.h"
 #include "base/histogram.h"
 #include "base/lock.h"
 #include "dispatch/pool.h"
@@ -68,7 +71,7 @@ typedef struct NsConnThread {
 
     /* Owned by the thread; set by its starter before that. */
     int  threadId;    /* N of its name. */
-    int  nLeft;       /* Requests until it is replaced. */
+    int  nServed;     /* Requests; see connsPerThread. */
     bool tookWaiting; /* Its last work was in the queue. */
     bool isNew;       /* Counts as being created. */
     bool holdsPlace;  /* Its last work is still counted. */
@@ -89,17 +92,51 @@ typedef enum {
     NS_SPAN_COUNT
 } NsSpan;
 
+/*
+ * Bytes of a body or reply: bucket i is of less than 64 * 4^i, the last one of
+ * all that are larger.
+ */
+#define NS_SIZE_BUCKETS 14
+
+typedef struct NsSizes {
+    _Atomic uint64_t buckets[NS_SIZE_BUCKETS];
+    _Atomic int64_t  sum;
+} NsSizes;
+
+/*
+ * The first is of requests without a reply, the others of 100 to 599.
+ */
+#define NS_STATUS_FIRST 100
+#define NS_STATUS_SLOTS 501
+
 struct NsPool {
     /* Constant after creation. */
     const char *name;
+    const char *section;  /* Of its parameters. */
     const char *lockArea; /* `nsd:NAME`, for its locks. */
     NsServer   *serverPtr;
-    int         maxConnections;
-    int         connsPerThread; /* 0: no limit. */
-    NsStamp     threadTimeout;
-    NsStamp     patience; /* 0: off. */
-    bool        rejectOverrun;
-    NsStamp     retryAfter;
+
+    /* Settings: written with wqueue and tqueue locked, read by any thread; who
+     * needs one twice reads it once. */
+    _Atomic int     maxConnections;
+    _Atomic int     connsPerThread; /* 0: no limit. */
+    _Atomic NsStamp threadTimeout;
+    _Atomic NsStamp patience;      /* 0: off. */
+    _Atomic NsStamp queueTimeout;  /* 0: off. */
+    _Atomic NsStamp skipAbandoned; /* 0: off. */
+    _Atomic NsStamp maxRuntime;    /* 0: off. */
+    _Atomic bool    cancelAbandoned;
+    _Atomic bool    rejectOverrun;
+    _Atomic NsStamp retryAfter;
+    _Atomic int     maxStuck;
+    _Atomic int     maxRunPerPeer;  /* 0: off. */
+    _Atomic int     maxWaitPerPeer; /* 0: off. */
+
+    _Atomic NsStamp shortestLimit; /* That some work has had of its own;
+                                    * 0: none has. */
+    atomic_bool isDraining;        /* It stops: nobody is kept outside. */
+
+    struct NsShare *sharePtr; /* Constant. */
 
     Ns_Mutex    wqueue; /* Guards the two queues. */
     NsWorkQueue waiting;
@@ -115,14 +152,17 @@ struct NsPool {
     Ns_Mutex      tqueue; /* Guards the idle stack and: */
     NsConnThread *topPtr;
     int           nIdle;
-    int           nPlaces;  /* Requests running or waiting. */
-    int           nCurrent; /* Threads, those in creation
-                             * included. */
+    int           nPlaces;    /* Requests running or waiting. */
+    int           placeLimit; /* Of nPlaces: maxConnections or, as long as
+                               * there are more since it was lowered, so
+                               * many. */
+    int nCurrent;             /* Threads, those in creation
+                               * included. */
     int     nCreating;
-    NsStamp growStamp; /* No thread is made before it; 0:
-                        * the last one came. */
-    NsStamp growPause; /* From the last failure to it. */
-    int     minThreads;
+    NsStamp growStamp;  /* No thread is made before it; 0:
+                         * the last one came. */
+    NsStamp growPause;  /* From the last failure to it. */
+    int     minThreads; /* These six are settings, too. */
     int     maxThreads;
     int     lowPercent;
     int     highPercent;
@@ -130,8 +170,13 @@ struct NsPool {
     int     connectionRateKb; /* Likewise. */
     int     lowWater;         /* Requests; INT_MAX: rule off. */
     int     highWater;
+    int     nStuck;          /* Threads that hang, at most maxStuck: these do
+                              * not count against the limits.  Written by the
+                              * watching thread alone. */
     bool    isOpen;          /* Between start and stop. */
     bool    isOverrun;       /* An episode has begun. */
+    bool    isLate;          /* Likewise, of requests that wait too long. */
+    NsStamp overrunStamp;    /* Since when, if isOverrun. */
     NsStamp overrunLogStamp; /* When one was last logged. */
 
     Ns_Mutex      threads;      /* Guards: */
@@ -149,10 +194,16 @@ struct NsPool {
     _Atomic uint64_t nQueued;
     _Atomic uint64_t nOverruns; /* Held or rejected. */
     _Atomic uint64_t nDropped;
+    _Atomic uint64_t nTimeouts; /* Waited too long: queuetimeout. */
+    _Atomic uint64_t nAbandoned;
+    _Atomic uint64_t nCancelled[NS_CANCEL_CAUSES];
+    _Atomic uint64_t nUnfair; /* Of clients with too many: maxwaitperpeer. */
     _Atomic uint64_t nSpools;
     _Atomic uint64_t nThreadsMade;
-    _Atomic int64_t  nBytesSent;
+    NsSizes          bodies;  /* Of requests that have one. */
+    NsSizes          replies; /* As sent, with their heads. */
     NsHistogram     *histograms[NS_SPAN_COUNT];
+    _Atomic uint64_t statuses[NS_STATUS_SLOTS]; /* By slot. */
 
     /* The rates above, as writers read them; relaxed. */
     NsRate          rate;
@@ -168,6 +219,65 @@ struct NsPoolServer {
     bool             isStarted; /* Main thread. */
     _Atomic uint64_t nextId;
 };
+
+/*
+ * The queues.
+ */
+static inline void
+NsWorkAppend(NsWorkQueue *queuePtr, NsWork *workPtr)
+{
+    workPtr->nextPtr = NULL;
+    if (queuePtr->lastPtr != NULL) {
+        NsAssert(queuePtr->lastPtr->nextPtr == NULL);
+        queuePtr->lastPtr->nextPtr = workPtr;
+    } else {
+        queuePtr->firstPtr = workPtr;
+    }
+    queuePtr->lastPtr = workPtr;
+}
+
+static inline NsWork *
+NsWorkRemoveFirst(NsWorkQueue *queuePtr)
+{
+    NsWork *workPtr = queuePtr->firstPtr;
+
+    NsAssert(workPtr != NULL);
+    queuePtr->firstPtr = workPtr->nextPtr;
+    if (queuePtr->firstPtr == NULL) {
+        NsAssert(queuePtr->lastPtr == workPtr);
+        queuePtr->lastPtr = NULL;
+    }
+    return workPtr;
+}
+
+/*
+ * Requests leave, or maxConnections has changed.  The limit is never below the
+ * number of threads: an idle one means a free place.
+ */
+static inline void
+NsPoolFreePlacesLocked(NsPool *poolPtr, int n)
+{
+    int max = poolPtr->maxConnections + poolPtr->nStuck;
+
+    NsAssertLocked(&poolPtr->tqueue);
+    NsAssert(n >= 0 && n <= poolPtr->nPlaces);
+
+    poolPtr->nPlaces -= n;
+    if (unlikely(poolPtr->placeLimit != max)) {
+        poolPtr->placeLimit = MAX(max,
+                                  MAX(poolPtr->nPlaces, poolPtr->nCurrent));
+    }
+}
+
+/*
+ * Threads that the pool may have.
+ */
+static inline int
+NsPoolMaxThreadsLocked(const NsPool *poolPtr)
+{
+    NsAssertLocked(&poolPtr->tqueue);
+    return poolPtr->maxThreads + poolPtr->nStuck;
+}
 
 /*
  * The full pool does not queue the work yet (1), or no longer leaves it (-1).

@@ -11,9 +11,11 @@
 #include "dispatch/pool_config.h"
 #include "dispatch/pool_stats.h"
 
-static int  LogHung(NsPool *poolPtr);
+#define MAX_NAMED 10 /* Requests of a pool that the stop waits for. */
+
+static int  LogHung(NsPool *poolPtr, bool isOver);
 static void LogHungThread(const NsConnThread *threadPtr,
-                          const char         *description);
+                          const char *description, bool isOver);
 
 void
 NsPoolsStart(NsServer *serverPtr)
@@ -50,7 +52,7 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
     for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
         if (NsConnThreadsWait(poolPtr, deadlinePtr) != NS_OK) {
             status = NS_TIMEOUT;
-            nHung += LogHung(poolPtr);
+            nHung += LogHung(poolPtr, true);
             nWaiting += NsPoolWaiting(poolPtr) + atomic_load(&poolPtr->nHeld);
         }
     }
@@ -70,11 +72,22 @@ NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr)
     return status;
 }
 
+void
+NsPoolsTellRunning(NsServer *serverPtr)
+{
+    NsPool *poolPtr;
+
+    for (int i = 0; (poolPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
+        (void) LogHung(poolPtr, false);
+    }
+}
+
 /*
- * Say which requests run until now; their number.
+ * Say which requests run until now, with isOver that they are given up; their
+ * number.
  */
 static int
-LogHung(NsPool *poolPtr)
+LogHung(NsPool *poolPtr, bool isOver)
 {
     NsConnThread *threadPtr;
     int           nHung = 0;
@@ -89,12 +102,18 @@ LogHung(NsPool *poolPtr)
 
         if (workPtr != NULL) {
             Ns_DStringInit(&ds);
-            nsPoolProcs.describeProc(&ds, workPtr, "running", false);
-            LogHungThread(threadPtr, Ns_DStringValue(&ds));
+            nsPoolProcs.describeProc(&ds, workPtr, "running", 0);
+            if (isOver || nHung < MAX_NAMED) {
+                LogHungThread(threadPtr, Ns_DStringValue(&ds), isOver);
+            }
             NsPoolUnpin(poolPtr, workPtr);
             Ns_DStringFree(&ds);
             nHung++;
         }
+    }
+    if (nHung > MAX_NAMED && !isOver) {
+        Ns_Log(Notice, "server[%s]: the stop waits for %d more requests",
+               poolPtr->serverPtr->name, nHung - MAX_NAMED);
     }
     return nHung;
 }
@@ -103,7 +122,8 @@ LogHung(NsPool *poolPtr)
  * The description is a list of one list: see describeProc.
  */
 static void
-LogHungThread(const NsConnThread *threadPtr, const char *description)
+LogHungThread(const NsConnThread *threadPtr, const char *description,
+              bool isOver)
 {
     const NsPool *poolPtr = threadPtr->poolPtr;
     const char  **works, **words;
@@ -117,11 +137,12 @@ LogHungThread(const NsConnThread *threadPtr, const char *description)
         && Tcl_SplitList(NULL, works[0], &nWords, &words) == TCL_OK) {
         if (nWords >= 6) {
             NsConnThreadName(threadPtr, name, sizeof(name));
-            Ns_Log(Warning,
-                   "server[%s]: gave up a request that hangs:"
-                   " thread %s, %s %s from %s, for %s s",
-                   poolPtr->serverPtr->name, name, words[3], words[4], words[1],
-                   words[5]);
+            Ns_Log(isOver ? Warning : Notice,
+                   "server[%s]: %s: thread %s, %s %s from %s, for %s s",
+                   poolPtr->serverPtr->name,
+                   isOver ? "gave up a request that hangs"
+                          : "the stop waits for a request",
+                   name, words[3], words[4], words[1], words[5]);
         }
         Tcl_Free((char *) words);
     }

@@ -18,4 +18,9 @@ void          NsPoolsStart(NsServer *serverPtr);
 void          NsPoolsStop(NsServer *serverPtr);
 Ns_ReturnCode NsPoolsWait(NsServer *serverPtr, const Ns_Time *deadlinePtr);
 
+/*
+ * Log the requests that run, which the stop waits for.
+ */
+void NsPoolsTellRunning(NsServer *serverPtr);
+
 #endif

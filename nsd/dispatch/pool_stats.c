@@ -49,6 +49,8 @@ static const struct {
     {"30", 30 * NS_STAMP_SECOND},
     {"60", 60 * NS_STAMP_SECOND}};
 
+#define FIRST_SIZE_BITS 6 /* The first bucket of sizes is below 64. */
+
 #define N_BOUNDS ((int) (sizeof(bounds) / sizeof(bounds[0])))
 
 /*
@@ -65,9 +67,12 @@ typedef struct Buckets {
 typedef struct WorkList {
     Ns_DString *dsPtr;
     NsPool     *poolPtr;
-    bool        isForwarded;
+    unsigned    flags; /* NS_POOL_LIST_... */
 } WorkList;
 
+static void CountSize(NsSizes *sizesPtr, int64_t bytes);
+static void AppendSizes(Ns_DString *dsPtr, const char *key,
+                        const NsSizes *sizesPtr);
 static void AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to);
 static int  PinWaiting(NsPool *poolPtr, NsWork **workPtrs, int max);
 static int  PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max);
@@ -86,9 +91,15 @@ void
 NsPoolCountDirect(NsPool *poolPtr, NsWork *workPtr)
 {
     workPtr->poolPtr = poolPtr;
-    workPtr->id = atomic_fetch_add(&poolPtr->serverPtr->poolsPtr->nextId, 1);
+    NsPoolNumber(poolPtr->serverPtr, workPtr);
     workPtr->queueStamp = workPtr->dequeueStamp = NsClockNow();
     atomic_fetch_add_explicit(&poolPtr->nRequests, 1, memory_order_relaxed);
+}
+
+void
+NsPoolNumber(NsServer *serverPtr, NsWork *workPtr)
+{
+    workPtr->id = atomic_fetch_add(&serverPtr->poolsPtr->nextId, 1);
 }
 
 void
@@ -119,6 +130,40 @@ NsPoolCountTrace(NsWork *workPtr)
             workPtr->traceStamp);
 }
 
+void
+NsPoolCountStatus(NsPool *poolPtr, int status)
+{
+    int slot = status - NS_STATUS_FIRST + 1;
+
+    NsAssert(poolPtr != NULL);
+    if (slot < 0 || slot >= NS_STATUS_SLOTS) {
+        slot = 0;
+    }
+    atomic_fetch_add_explicit(&poolPtr->statuses[slot], 1,
+                              memory_order_relaxed);
+}
+
+void
+NsPoolStatuses(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr)
+{
+    for (int slot = 0; slot < NS_STATUS_SLOTS; slot++) {
+        uint64_t n = 0;
+        NsPool  *eachPtr;
+
+        for (int i = 0; (eachPtr = NsPoolAt(serverPtr, i)) != NULL; i++) {
+            if (poolPtr == NULL || poolPtr == eachPtr) {
+                n += atomic_load_explicit(&eachPtr->statuses[slot],
+                                          memory_order_relaxed);
+            }
+        }
+        if (n > 0) {
+            Ns_DStringPrintf(dsPtr, "%s%d %" PRIu64,
+                             Ns_DStringLength(dsPtr) > 0 ? " " : "",
+                             slot == 0 ? 0 : slot - 1 + NS_STATUS_FIRST, n);
+        }
+    }
+}
+
 static void
 AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to)
 {
@@ -135,9 +180,60 @@ NsPoolCountSpool(NsPool *poolPtr)
 void
 NsPoolCountSent(NsPool *poolPtr, int64_t bytes)
 {
+    CountSize(&poolPtr->replies, bytes);
+}
+
+void
+NsPoolCountBody(NsPool *poolPtr, int64_t bytes)
+{
+    CountSize(&poolPtr->bodies, bytes);
+}
+
+/*
+ * A number of n bits is below 2^n.
+ */
+static void
+CountSize(NsSizes *sizesPtr, int64_t bytes)
+{
+    int bits = 64 - __builtin_clzll((uint64_t) bytes | 1u);
+    int i = bits <= FIRST_SIZE_BITS ? 0 : (bits - FIRST_SIZE_BITS + 1) / 2;
+
     NsAssert(bytes >= 0);
-    atomic_fetch_add_explicit(&poolPtr->nBytesSent, bytes,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&sizesPtr->buckets[MIN(i, NS_SIZE_BUCKETS - 1)],
+                              1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sizesPtr->sum, bytes, memory_order_relaxed);
+}
+
+void
+NsPoolSizes(Ns_DString *dsPtr, NsPool *poolPtr)
+{
+    AppendSizes(dsPtr, "body", &poolPtr->bodies);
+    AppendSizes(dsPtr, "reply", &poolPtr->replies);
+}
+
+/*
+ * What does not exceed a bound is less than the number behind it.
+ */
+static void
+AppendSizes(Ns_DString *dsPtr, const char *key, const NsSizes *sizesPtr)
+{
+    uint64_t total = 0;
+    int64_t  sum = atomic_load_explicit(&sizesPtr->sum, memory_order_relaxed);
+
+    Ns_DStringAppendElement(dsPtr, key);
+    Tcl_DStringStartSublist(dsPtr);
+    Ns_DStringAppend(dsPtr, "buckets {");
+    for (int i = 0; i < NS_SIZE_BUCKETS; i++) {
+        total += atomic_load_explicit(&sizesPtr->buckets[i],
+                                      memory_order_relaxed);
+        if (i < NS_SIZE_BUCKETS - 1) {
+            Ns_DStringPrintf(dsPtr, "%s%" PRId64 " %" PRIu64, i > 0 ? " " : "",
+                             (INT64_C(1) << (FIRST_SIZE_BITS + 2 * i)) - 1,
+                             total);
+        }
+    }
+    Ns_DStringPrintf(dsPtr, "} count %" PRIu64 " sum %" PRId64, total, sum);
+    Tcl_DStringEndSublist(dsPtr);
 }
 
 uint64_t
@@ -167,23 +263,23 @@ NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr)
 void
 NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags)
 {
-    WorkList list = {dsPtr, poolPtr, (flags & NS_POOL_LIST_FORWARDED) != 0};
+    WorkList list = {dsPtr, poolPtr, flags};
     NsWork **workPtrs;
-    int      nRunning = 0, nWaiting = 0;
+    int      limit, nRunning = 0, nWaiting = 0;
 
     /* No more than this are in the pool at a time. */
-    workPtrs = ns_malloc((size_t) poolPtr->maxConnections * 2
-                         * sizeof(*workPtrs));
+    Ns_MutexLock(&poolPtr->tqueue);
+    limit = poolPtr->placeLimit;
+    Ns_MutexUnlock(&poolPtr->tqueue);
+    workPtrs = ns_malloc((size_t) limit * 2 * sizeof(*workPtrs));
     /* Waiting ones first: one that moves meanwhile is seen, not missed. */
     if ((flags & NS_POOL_LIST_WAITING) != 0) {
-        nWaiting = PinWaiting(poolPtr, workPtrs, poolPtr->maxConnections);
+        nWaiting = PinWaiting(poolPtr, workPtrs, limit);
     }
     if ((flags & NS_POOL_LIST_RUNNING) != 0) {
-        nRunning = PinRunning(poolPtr, workPtrs + nWaiting,
-                              poolPtr->maxConnections);
+        nRunning = PinRunning(poolPtr, workPtrs + nWaiting, limit);
     }
-    NsAssert(nWaiting <= poolPtr->maxConnections
-             && nRunning <= poolPtr->maxConnections);
+    NsAssert(nWaiting <= limit && nRunning <= limit);
     AppendWork(&list, workPtrs + nWaiting, nRunning, "running");
     AppendWork(&list, workPtrs, nWaiting, "queued");
     ns_free(workPtrs);
@@ -231,7 +327,7 @@ AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
     for (int i = 0; i < nWorks; i++) {
         NsAssert(workPtrs[i]->nPins > 0);
         nsPoolProcs.describeProc(listPtr->dsPtr, workPtrs[i], state,
-                                 listPtr->isForwarded);
+                                 listPtr->flags);
         NsPoolUnpin(listPtr->poolPtr, workPtrs[i]);
     }
 }
@@ -246,7 +342,7 @@ NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong)
     if (isLong) {
         Ns_DStringPrintf(dsPtr, " dropped %" PRIu64 " sent %" PRId64,
                          atomic_load(&poolPtr->nDropped),
-                         atomic_load(&poolPtr->nBytesSent));
+                         atomic_load(&poolPtr->replies.sum));
     }
     Ns_DStringPrintf(dsPtr, " connthreads %" PRIu64,
                      atomic_load(&poolPtr->nThreadsMade));
@@ -274,6 +370,28 @@ AppendDuration(Ns_DString *dsPtr, const char *key, NsStamp duration)
     Ns_DStringPrintf(dsPtr, " %s %" PRId64 ".%06" PRId64, key,
                      duration / NS_STAMP_SECOND,
                      duration % NS_STAMP_SECOND / 1000);
+}
+
+void
+NsPoolRefused(Ns_DString *dsPtr, NsPool *poolPtr)
+{
+    Ns_DStringPrintf(dsPtr,
+                     "timeout %" PRIu64 " abandoned %" PRIu64
+                     " unfair %" PRIu64,
+                     atomic_load(&poolPtr->nTimeouts),
+                     atomic_load(&poolPtr->nAbandoned),
+                     atomic_load(&poolPtr->nUnfair));
+}
+
+void
+NsPoolCancelled(Ns_DString *dsPtr, NsPool *poolPtr)
+{
+    Ns_DStringPrintf(dsPtr,
+                     "command %" PRIu64 " maxruntime %" PRIu64
+                     " client %" PRIu64,
+                     atomic_load(&poolPtr->nCancelled[NS_CANCEL_COMMAND]),
+                     atomic_load(&poolPtr->nCancelled[NS_CANCEL_TIME]),
+                     atomic_load(&poolPtr->nCancelled[NS_CANCEL_CLIENT]));
 }
 
 void

@@ -25,10 +25,25 @@ void NsPoolCountSpans(NsWork *workPtr);
 void NsPoolCountTrace(NsWork *workPtr);
 
 /*
- * A reply of this pool was handed to a writer thread; bytes were sent.
+ * Number work that no pool takes; NsPoolSubmit and NsPoolCountDirect number
+ * what they take.
+ */
+void NsPoolNumber(NsServer *serverPtr, NsWork *workPtr);
+
+/*
+ * A request of the pool was answered with that status; 0: its connection was
+ * closed without an answer.  Once for each request, also for one that the pool
+ * has refused.
+ */
+void NsPoolCountStatus(NsPool *poolPtr, int status);
+
+/*
+ * A reply of this pool was handed to a writer thread; a reply of so many bytes
+ * was sent; a request with a body of so many has come.
  */
 void NsPoolCountSpool(NsPool *poolPtr);
 void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
+void NsPoolCountBody(NsPool *poolPtr, int64_t bytes);
 
 /*
  * Flags for NsPoolList.
@@ -36,14 +51,23 @@ void NsPoolCountSent(NsPool *poolPtr, int64_t bytes);
 #define NS_POOL_LIST_RUNNING   0x01u
 #define NS_POOL_LIST_WAITING   0x02u
 #define NS_POOL_LIST_FORWARDED 0x04u /* Clients as proxies name them. */
+#define NS_POOL_LIST_LONG      0x08u /* A dict of each. */
 
 /*
  * Facts, appended as Tcl lists.  NsPoolList: what runs, then what waits.
  * NsPoolStats: the eight keys, or the long form.  NsPoolHistogram: one dict per
  * span, of the pool, or of all pools of the server when poolPtr is NULL.
  * NsPoolBuckets: likewise, but the count and sum of each span, and for each of
- * some fixed bounds how many did not exceed it (to 3 %).
+ * some fixed bounds how many did not exceed it (to 3 %).  NsPoolStatuses:
+ * likewise, a dict of the statuses that occurred and how often.  NsPoolSizes: a
+ * dict of bodies and replies, in the form of NsPoolBuckets.  NsPoolRefused: how
+ * many requests were not run, by reason.  NsPoolCancelled: how many were told
+ * to end, by cause.
  */
+void NsPoolCancelled(Ns_DString *dsPtr, NsPool *poolPtr);
+void NsPoolSizes(Ns_DString *dsPtr, NsPool *poolPtr);
+void NsPoolRefused(Ns_DString *dsPtr, NsPool *poolPtr);
+void NsPoolStatuses(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 void NsPoolNames(Ns_DString *dsPtr, NsServer *serverPtr);
 void NsPoolList(Ns_DString *dsPtr, NsPool *poolPtr, unsigned flags);
 void NsPoolStats(Ns_DString *dsPtr, NsPool *poolPtr, bool isLong);

@@ -15,7 +15,7 @@
 typedef enum {
     NS_CHUNK_DONE,     /* Zero chunk and trailer are complete. */
     NS_CHUNK_MORE,     /* Valid so far; feed more bytes. */
-    NS_CHUNK_BAD,      /* Not chunked coding: 400 and close. */
+    NS_CHUNK_BAD,      /* Not chunked coding, reason says why: 400. */
     NS_CHUNK_TOO_LARGE /* More than maxBytes: 413. */
 } NsChunkStatus;
 
@@ -23,13 +23,18 @@ typedef enum {
  * To be treated as opaque except for bodyBytes.
  */
 typedef struct NsChunkDecoder {
-    uint64_t bodyBytes; /* Decoded so far, all calls together. */
-    uint64_t maxBytes;
-    uint64_t left;      /* Bytes missing of the current chunk. */
-    uint32_t lineBytes; /* Of the current size or trailer line. */
-    uint32_t trailerBytes;
-    uint8_t  state;
-    bool     hasDigit;
+    uint64_t    bodyBytes; /* Decoded so far, all calls together. */
+    uint64_t    maxBytes;
+    uint64_t    left; /* Bytes missing of the current chunk. */
+    uint32_t    extensionBytes;
+    uint32_t    trailerBytes;
+    uint8_t     state;
+    uint8_t     nDigits;    /* Of the size at hand. */
+    uint8_t     nName;      /* Bytes of the trailer field's name, ... */
+    char        name[18];   /* ... the first of them in lower case. */
+    bool        hasBadByte; /* The reason is one byte, ... */
+    uint8_t     badByte;    /* ... this one. */
+    const char *reason;     /* Set when the status is BAD. */
 } NsChunkDecoder;
 
 /*

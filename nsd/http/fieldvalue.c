@@ -7,6 +7,7 @@
 #include "http/fieldvalue.h"
 
 #include "base/chars.h"
+#include "http/token.h"
 
 static bool        IsTokenChar(char c);
 static NsSpan      TakeToken(const char **pPtr);
@@ -66,8 +67,7 @@ TakeToken(const char **pPtr)
 static bool
 IsTokenChar(char c)
 {
-    return NsIsAlpha(c) || NsIsDigit(c)
-        || (c != '\0' && strchr("!#$%&'*+-.^_`|~/", c) != NULL);
+    return NsIsTokenChar(c) || c == '/';
 }
 
 /*

@@ -32,6 +32,9 @@ static Verdict JudgeField(Walk *walkPtr, const NsHttpField *fieldPtr,
                           bool isStandard);
 static Verdict JudgeElement(Walk *walkPtr, const char *start, const char *end);
 static bool    FindFor(const char **startPtr, const char **endPtr);
+static bool    FindValue(const char *name, const char **startPtr,
+                         const char **endPtr);
+static void    TrimQuotes(const char **startPtr, const char **endPtr);
 static bool    TakeAddress(const char *start, const char *end, char *buffer);
 static bool    HasName(const NsHttpField *fieldPtr, const char *name);
 
@@ -155,21 +158,72 @@ JudgeElement(Walk *walkPtr, const char *start, const char *end)
 static bool
 FindFor(const char **startPtr, const char **endPtr)
 {
+    return FindValue("for", startPtr, endPtr);
+}
+
+static bool
+FindValue(const char *name, const char **startPtr, const char **endPtr)
+{
     const char *p = *startPtr;
+    size_t      length = strlen(name);
 
     while (p < *endPtr) {
         const char *stop = memchr(p, ';', (size_t) (*endPtr - p));
 
         stop = stop == NULL ? *endPtr : stop;
         p = NsSkipSpaceTo(p, stop);
-        if (stop - p > 4 && NsIsSameNoCase(p, "for=", 4)) {
-            *startPtr = p + 4;
+        if ((size_t) (stop - p) > length + 1u && p[length] == '='
+            && NsIsSameNoCase(p, name, length)) {
+            *startPtr = p + length + 1u;
             *endPtr = stop;
             return true;
         }
         p = stop + 1;
     }
     return false;
+}
+
+bool
+NsForwardedParameter(const NsHttpHead *headPtr, const char *name, char *buffer,
+                     size_t size)
+{
+    const char *value = NULL, *end;
+
+    for (int i = 0; i < headPtr->nFields; i++) {
+        if (HasName(&headPtr->fields[i], "Forwarded")) {
+            if (value != NULL) {
+                return false;
+            }
+            value = headPtr->fields[i].value;
+        }
+    }
+    if (value == NULL || strchr(value, ',') != NULL) {
+        return false;
+    }
+    end = value + strlen(value);
+    if (!FindValue(name, &value, &end)) {
+        return false;
+    }
+    TrimQuotes(&value, &end);
+    if (value == end || (size_t) (end - value) >= size) {
+        return false;
+    }
+    memcpy(buffer, value, (size_t) (end - value));
+    buffer[end - value] = '\0';
+    return true;
+}
+
+static void
+TrimQuotes(const char **startPtr, const char **endPtr)
+{
+    while (*startPtr < *endPtr
+           && (NsIsSpace(**startPtr) || **startPtr == '"')) {
+        (*startPtr)++;
+    }
+    while (*endPtr > *startPtr
+           && (NsIsSpace((*endPtr)[-1]) || (*endPtr)[-1] == '"')) {
+        (*endPtr)--;
+    }
 }
 
 /*
@@ -183,12 +237,7 @@ TakeAddress(const char *start, const char *end, char *buffer)
     const char *colon;
     size_t      length;
 
-    while (start < end && (NsIsSpace(*start) || *start == '"')) {
-        start++;
-    }
-    while (end > start && (NsIsSpace(end[-1]) || end[-1] == '"')) {
-        end--;
-    }
+    TrimQuotes(&start, &end);
     if (start < end && *start == '[') {
         start++;
         end = memchr(start, ']', (size_t) (end - start));

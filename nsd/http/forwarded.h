@@ -21,6 +21,7 @@ typedef struct NsProxies {
     int              n;
     bool skipsNonPublic; /* A client has a public address; what others wrote
                           * in a list is believed. */
+    const struct NsProxies *formerPtr; /* What these have replaced. */
 } NsProxies;
 
 /*
@@ -43,5 +44,12 @@ const char *NsForwardedPeer(const NsHttpHead *headPtr, const char *peer,
  */
 const char *NsForwardedJunk(const NsHttpHead *headPtr, const char *peer,
                             const NsProxies *proxiesPtr, size_t *lengthPtr);
+
+/*
+ * The value of a parameter of Forwarded, such as `proto`, in buffer, if one
+ * proxy alone has written one.  Of several, it is not defined which one counts.
+ */
+bool NsForwardedParameter(const NsHttpHead *headPtr, const char *name,
+                          char *buffer, size_t size);
 
 #endif

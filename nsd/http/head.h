@@ -29,7 +29,6 @@ typedef enum {
     NS_FIELD_CONTENT_LENGTH,
     NS_FIELD_CONTENT_TYPE,
     NS_FIELD_TRANSFER_ENCODING,
-    NS_FIELD_EXPECTED_ENTITY_LENGTH, /* X-Expected-Entity-Length */
     NS_FIELD_EXPECT,
     NS_FIELD_AUTHORIZATION,
     NS_FIELD_ACCEPT_ENCODING,
@@ -43,25 +42,28 @@ typedef enum {
     NS_FIELD_REFERER,
     NS_FIELD_USER_AGENT,
     NS_FIELD_X_FORWARDED_FOR,
+    NS_FIELD_TRACEPARENT,
     NS_FIELD_COUNT
 } NsHttpKnownField;
 
 #define NS_HTTP_USUAL_FIELDS 20 /* A browser sends 8 to 16. */
+#define NS_HTTP_REASON_BYTES 160
 
 /*
  * What a version means, however it was written.
  */
 typedef enum {
-    NS_HTTP_0_9, /* No version, or below 1.0: a bare reply. */
+    NS_HTTP_0_9, /* No version: a bare reply. */
     NS_HTTP_1_0,
-    NS_HTTP_1_1 /* And above. */
+    NS_HTTP_1_1, /* And above. */
+    NS_HTTP_2
 } NsHttpVersion;
 
 /*
  * Not to be copied by assignment: fields may point to usualFields.
  */
 typedef struct NsHttpHead {
-    char         *line; /* Request line, trimmed, null terminated. */
+    char         *line; /* Request line, null terminated. */
     uint32_t      lineLength;
     const char   *method; /* Inside line. */
     uint32_t      methodLength;
@@ -72,10 +74,12 @@ typedef struct NsHttpHead {
     size_t        headBytes;   /* Of all lines; what follows in the buffer is
                                 * body, or the next request. */
 
-    bool hasVersion;        /* Without one: no header fields. */
+    int status;             /* 0, or with what the request is refused; then
+                             * reason says why. */
     bool isFramingRepeated; /* Several Content-Length or
                              * Transfer-Encoding fields. */
-    bool isHostRepeated;    /* Several Host fields: 400. */
+    bool isHostRepeated;    /* Several Host fields. */
+    bool isExpectRepeated;  /* Several Expect fields. */
     bool asksClose;         /* Connection names close, ... */
     bool asksKeepAlive;     /* ... or keep-alive. */
 
@@ -85,12 +89,9 @@ typedef struct NsHttpHead {
 
     int64_t contentLength; /* Announced body bytes; -1: none. */
     bool    isChunked;
-    bool    isLineTooLong;   /* Request line over maxline: 414. */
-    bool    isFieldTooLong;  /* A header line over maxline: 431. */
-    bool    isLengthUnclear; /* Others may see a body where we see
-                              * none: answer and close. */
 
     NsHttpField usualFields[NS_HTTP_USUAL_FIELDS];
+    char        reason[NS_HTTP_REASON_BYTES]; /* Unset without a status. */
 } NsHttpHead;
 
 /*

@@ -9,6 +9,7 @@
 #include "nsset.h"
 
 #include "base/chars.h"
+#include "http/token.h"
 
 /*
  * Compared all at once where the processor can.
@@ -31,7 +32,25 @@ CopyWord(char *to, const char *from)
     return (uint64_t) ((Signed) (bytes + 1) > ' ');
 }
 
+/*
+ * The same, for names: no byte is other than a letter or a hyphen, as in most
+ * names that there are.
+ */
+static inline uint64_t
+CopyNameWord(char *to, const char *from)
+{
+    Bytes bytes, letters;
+
+    memcpy(&bytes, from, sizeof(bytes));
+    memcpy(to, &bytes, sizeof(bytes));
+    /* From -128 on, so that the comparison of signed numbers is enough. */
+    letters = (bytes | 0x20) + (unsigned char) (128 - 'a');
+    return (uint64_t) (((Signed) letters < (signed char) (-128 + 26))
+                       | (Signed) (bytes == '-'));
+}
+
 static bool        CopyChecked(char *to, const char *value, size_t length);
+static bool        CopyName(char *to, const char *name, size_t length);
 static const char *SkipParameter(const char *p);
 static const char *EndOfQuoted(const char *p);
 static void        FoldCase(char *name, Ns_HeaderCaseDisposition disposition);
@@ -120,11 +139,39 @@ CopyChecked(char *to, const char *value, size_t length)
     return isClean;
 }
 
+/*
+ * With a blank or a colon in it, others would take another field for it.  Eight
+ * bytes at a time, like values.
+ */
+static bool
+CopyName(char *to, const char *name, size_t length)
+{
+    bool isToken = length > 0;
+
+    if (length >= sizeof(uint64_t)) {
+        size_t   last = length - sizeof(uint64_t);
+        uint64_t plain = CopyNameWord(to + last, name + last);
+
+        for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
+            plain &= CopyNameWord(to + i, name + i);
+        }
+        if (likely(plain == UINT64_MAX)) {
+            return true;
+        }
+    }
+
+    for (size_t i = 0; i < length; i++) {
+        to[i] = name[i];
+        isToken &= NsIsTokenChar(name[i]);
+    }
+    return isToken;
+}
+
 char *
 NsHeaderWrite(char *to, const char *name, size_t nameLength, const char *value,
               size_t valueLength, bool *isCleanPtr)
 {
-    if (unlikely(!NsHeaderCopyValue(to, name, nameLength) || nameLength == 0)) {
+    if (unlikely(!CopyName(to, name, nameLength))) {
         *isCleanPtr = false;
         return to;
     }

@@ -29,9 +29,8 @@ bool NsHeaderCopyValue(char *to, const char *value, size_t length);
 
 /*
  * Write `name: value` CR LF to a buffer with room for both lengths and
- * NS_HEADER_EXTRA bytes.  Where the next field goes: to itself, if a control
- * character or nothing at all is the name.  *isCleanPtr is cleared when
- * something was left out or replaced.
+ * NS_HEADER_EXTRA bytes.  Where the next field goes: to itself, if the name is
+ * not a token.  *isCleanPtr is cleared when something was left out or replaced.
  */
 #define NS_HEADER_EXTRA 4
 char *NsHeaderWrite(char *to, const char *name, size_t nameLength,

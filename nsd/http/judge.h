@@ -7,13 +7,16 @@
 #ifndef NSD_HTTP_JUDGE_H
 #define NSD_HTTP_JUDGE_H
 
+#include "base/arena.h"
 #include "http/head.h"
 
 /*
- * The status that a head is to be answered with, whatever it asks for: 431,
- * 414, 400 or 417; 0 if nothing is wrong with it.
+ * The status that a head whose lines are well formed is refused with, 400, 417
+ * or 501, and in the head the reason; 0 if nothing is wrong with it.  Then the
+ * length of the body is set, and the Host field is the authority of the URL if
+ * that has one.
  */
-int NsHttpJudge(const NsHttpHead *headPtr);
+int NsHttpJudge(NsHttpHead *headPtr, NsArena *arenaPtr);
 
 /*
  * Whether the client keeps the connection after the reply, by its version and

@@ -16,4 +16,10 @@
  */
 bool NsAuthorityIsValid(const char *text);
 
+/*
+ * Whether host[:port] and a name or address, perhaps with port and path, are of
+ * the same host.
+ */
+bool NsHostIsSame(const char *authority, const char *host);
+
 #endif

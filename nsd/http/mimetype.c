@@ -12,6 +12,8 @@
 
 #include "http/names.h"
 
+#define ANY "*/*"
+
 static const struct {
     const char *extension;
     const char *type;
@@ -19,12 +21,16 @@ static const struct {
 #include "http/mimetype_table.h"
 };
 
-static NsNameTable           types; /* Extension without dot -> type. */
-static _Atomic(const char *) defaultType = "*/*";
+static NsNameTable types; /* Extension without dot -> type, or NULL:
+                           * forgotten. */
+static NsNameTable texts = {.isExact = true}; /* Types that were added; they
+                                               * stay. */
+static _Atomic(const char *) defaultType = ANY;
 static _Atomic(const char *) bareType; /* No extension; NULL: defaultType. */
 static atomic_bool           isTclShown;
 static pthread_once_t        builtinsOnce = PTHREAD_ONCE_INIT;
 
+static const char *Keep(const char *type);
 static const char *Extension(const char *file);
 static const char *Find(const char *extension);
 static void        AddBuiltins(void);
@@ -33,7 +39,7 @@ static NsNameProc  AppendType;
 void
 NsMimeTypeAdd(const char *extension, const char *type)
 {
-    const char *copy = ns_strdup(type);
+    const char *copy = Keep(type);
 
     if (STRIEQ(extension, "default")) {
         atomic_store_explicit(&defaultType, copy, memory_order_release);
@@ -47,6 +53,45 @@ NsMimeTypeAdd(const char *extension, const char *type)
         }
         NsNamePut(&types, extension, strlen(extension), copy);
     }
+}
+
+static const char *
+Keep(const char *type)
+{
+    size_t      length = strlen(type);
+    const char *keptPtr = NsNameGet(&texts, type, length);
+
+    if (keptPtr == NULL) {
+        keptPtr = ns_strdup(type);
+        NsNamePut(&texts, type, length, keptPtr);
+    }
+    return keptPtr;
+}
+
+void
+NsMimeTypeForget(const char *extension)
+{
+    const char *type = NULL;
+
+    if (STRIEQ(extension, "default")) {
+        atomic_store_explicit(&defaultType, ANY, memory_order_release);
+        return;
+    }
+    if (STRIEQ(extension, "noextension")) {
+        atomic_store_explicit(&bareType, NULL, memory_order_release);
+        return;
+    }
+    pthread_once(&builtinsOnce, AddBuiltins);
+    extension += *extension == '.';
+    if (STRIEQ(extension, "tcl")) {
+        atomic_store_explicit(&isTclShown, false, memory_order_relaxed);
+    }
+    for (int i = 0; i < Ns_NrElements(builtins) && type == NULL; i++) {
+        if (STRIEQ(builtins[i].extension, extension)) {
+            type = builtins[i].type;
+        }
+    }
+    NsNamePut(&types, extension, strlen(extension), type);
 }
 
 /*
@@ -119,6 +164,9 @@ AppendType(const char *name, const void *value, void *arg)
 {
     char extension[64];
 
+    if (value == NULL) {
+        return; /* Forgotten. */
+    }
     snprintf(extension, sizeof(extension), ".%s", name);
     Ns_DStringAppendElement(arg, extension);
     Ns_DStringAppendElement(arg, value);

@@ -17,6 +17,12 @@
 void NsMimeTypeAdd(const char *extension, const char *type);
 
 /*
+ * Take back what was added for an extension: a type that is built in counts
+ * again.  Any thread, any time.
+ */
+void NsMimeTypeForget(const char *extension);
+
+/*
  * Whether the type of a file is that of its extension, not of all others.
  */
 bool NsMimeTypeIsKnown(const char *file);

@@ -9,12 +9,14 @@
 #include "http/negotiate.h"
 
 #include "base/chars.h"
+#include "http/fieldvalue.h"
 
 #define FULL   1000
 #define ABSENT (-1)
 
-static int FindQuality(const char *list, const char *name);
-static int ParseQuality(const char *parameters, const char *end);
+static int  FindQuality(const char *list, const char *name);
+static bool Is(const NsSpan *spanPtr, const char *name);
+static int  ParseQuality(NsSpan text);
 
 bool
 NsAcceptsGzip(const char *acceptEncoding)
@@ -46,6 +48,31 @@ NsAcceptsCoding(const char *acceptEncoding, const char *coding)
 }
 
 bool
+NsAcceptsBrotli(const char *acceptEncoding)
+{
+    int brotli = acceptEncoding == NULL
+        ? ABSENT
+        : FindQuality(acceptEncoding, "br");
+
+    return brotli > 0 && brotli >= FindQuality(acceptEncoding, "identity");
+}
+
+bool
+NsPrefersBrotli(const char *acceptEncoding)
+{
+    int gzip;
+
+    if (!NsAcceptsBrotli(acceptEncoding)) {
+        return false;
+    }
+    gzip = FindQuality(acceptEncoding, "gzip");
+    if (gzip == ABSENT) {
+        gzip = FindQuality(acceptEncoding, "*");
+    }
+    return FindQuality(acceptEncoding, "br") >= gzip;
+}
+
+bool
 NsPrefersJson(const char *accept)
 {
     int json, html;
@@ -73,62 +100,53 @@ NsListHas(const char *list, const char *name)
 }
 
 /*
- * The quality of a name in a list, or ABSENT.
+ * The quality of a name in a list, or ABSENT.  It may stand behind parameters.
  */
 static int
 FindQuality(const char *list, const char *name)
 {
-    size_t length = strlen(name);
+    NsFieldScan scan = {.p = list};
+    NsFieldPart part;
+    int         quality = ABSENT;
 
-    while (*list != '\0') {
-        const char *end = list + strcspn(list, ",");
-        const char *start = NsSkipSpaceTo(list, end);
-
-        if ((size_t) (end - start) >= length
-            && NsIsSameNoCase(start, name, length)) {
-            const char *p = NsSkipSpaceTo(start + length, end);
-
-            if (p == end || *p == ';') {
-                return ParseQuality(p, end);
+    while (NsFieldScanNext(&scan, &part)) {
+        if (part.isFirst) {
+            if (quality != ABSENT) {
+                break;
             }
+            quality = Is(&part.name, name) ? FULL : ABSENT;
+        } else if (quality != ABSENT && Is(&part.name, "q")) {
+            return ParseQuality(part.value);
         }
-        list = *end == ',' ? end + 1 : end;
     }
-    return ABSENT;
+    return quality;
+}
+
+static bool
+Is(const NsSpan *spanPtr, const char *name)
+{
+    return spanPtr->length == strlen(name)
+        && NsIsSameNoCase(spanPtr->start, name, spanPtr->length);
 }
 
 /*
- * `; q = 0.5`; anything that cannot be read counts as 1.
+ * Anything that cannot be read counts as 1.
  */
 static int
-ParseQuality(const char *p, const char *end)
+ParseQuality(NsSpan text)
 {
-    int quality;
+    const char *p = text.start, *end = p + text.length;
+    int         quality, weight = FULL / 10;
 
-    if (p == end) {
-        return FULL;
-    }
-    p = NsSkipSpaceTo(p + 1, end);
-    if (p == end || NsToLower(*p) != 'q') {
-        return FULL;
-    }
-    p = NsSkipSpaceTo(p + 1, end);
-    if (p == end || *p != '=') {
-        return FULL;
-    }
-    p = NsSkipSpaceTo(p + 1, end);
     if (p == end || (*p != '0' && *p != '1')) {
         return FULL;
     }
     quality = (*p++ - '0') * FULL;
     if (p < end && *p == '.') {
-        int weight = FULL / 10;
-
-        for (p++; p < end && NsIsDigit(*p) && weight > 0; p++) {
+        for (p++; p < end && NsIsDigit(*p); p++) {
             quality += (*p - '0') * weight;
             weight /= 10;
         }
     }
-    p = NsSkipSpaceTo(p, end);
-    return (p == end || *p == ';') ? MIN(quality, FULL) : FULL;
+    return p == end ? MIN(quality, FULL) : FULL;
 }

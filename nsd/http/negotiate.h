@@ -21,6 +21,13 @@ bool NsAcceptsGzip(const char *acceptEncoding);
 bool NsAcceptsCoding(const char *acceptEncoding, const char *coding);
 
 /*
+ * Whether a client asks for Brotli, by name, and whether it takes that as
+ * gladly as gzip.
+ */
+bool NsAcceptsBrotli(const char *acceptEncoding);
+bool NsPrefersBrotli(const char *acceptEncoding);
+
+/*
  * Whether a client would rather have JSON than HTML, by its Accept field, NULL
  * if absent: it names JSON, and HTML not or with a lower quality.
  */

@@ -7,23 +7,26 @@
  *      memchr finds from scanned on.  A line is worked on only when it is
  *      complete:
  *
- *          request line (TakeRequestLine) -> fields (TakeField,
- *          TakeContinuation) -> empty line (FinishHead)
+ *          request line (TakeRequestLine) -> fields (TakeField)
+ *          -> empty line (NsHttpJudge)
  *
  *      The head's pointers always point into the buffer of the last call; a
  *      buffer that has moved costs one pass over the fields found so far.
- *      What values mean together is judged at the end, because a continuation
- *      line can still change a value.
+ *      Here each line is judged by itself, in judge.c all of them together.
  */
 
 #include "http/parse.h"
 
 #include "base/assert.h"
 #include "base/chars.h"
+#include "http/judge.h"
+#include "http/refusal.h"
+#include "http/token.h"
 
-#define MAX_HEAD_BYTES  ((size_t) 1 << 30)
-#define MAX_FIELDS      INT16_MAX
-#define MAX_BLANK_LINES 2
+#define MAX_HEAD_BYTES   ((size_t) 1 << 30)
+#define MAX_FIELDS       INT16_MAX
+#define MAX_BLANK_LINES  8
+#define MAX_METHOD_BYTES 32
 
 typedef struct {
     const char *name;
@@ -41,7 +44,6 @@ static const KnownName knownNames[NS_FIELD_COUNT] = {
     [NS_FIELD_CONTENT_LENGTH] = KNOWN("content-length"),
     [NS_FIELD_CONTENT_TYPE] = KNOWN("content-type"),
     [NS_FIELD_TRANSFER_ENCODING] = KNOWN("transfer-encoding"),
-    [NS_FIELD_EXPECTED_ENTITY_LENGTH] = KNOWN("x-expected-entity-length"),
     [NS_FIELD_EXPECT] = KNOWN("expect"),
     [NS_FIELD_AUTHORIZATION] = KNOWN("authorization"),
     [NS_FIELD_ACCEPT_ENCODING] = KNOWN("accept-encoding"),
@@ -55,52 +57,32 @@ static const KnownName knownNames[NS_FIELD_COUNT] = {
     [NS_FIELD_REFERER] = KNOWN("referer"),
     [NS_FIELD_USER_AGENT] = KNOWN("user-agent"),
     [NS_FIELD_X_FORWARDED_FOR] = KNOWN("x-forwarded-for"),
+    [NS_FIELD_TRACEPARENT] = KNOWN("traceparent"),
 };
 
-#define BARE(line) "HTTP/1.0 " line "\r\n\r\n"
-
-static const struct {
-    int         status; /* 0: close without a word. */
-    const char *reply;
-    const char *reason;
-} parseReplies[] = {
-    [NS_PARSE_DONE] = {0, "", "complete"},
-    [NS_PARSE_MORE] = {0, "", "incomplete"},
-    [NS_PARSE_BLANK_LINES] = {0, "", "blank lines instead of a request"},
-    [NS_PARSE_HEAD_TOO_LARGE] = {0, "", "request line and header too large"},
-    [NS_PARSE_NO_URL] = {400, BARE("400 Bad Request"),
-                         "request line without URL"},
-    [NS_PARSE_BAD_FIELD] = {400, BARE("400 Bad Request"),
-                            "header line without colon"},
-    [NS_PARSE_BAD_BYTE] = {400, BARE("400 Bad Request"),
-                           "null byte or bare CR in a line"},
-    [NS_PARSE_BAD_LENGTH] = {400, BARE("400 Bad Request"),
-                             "body length invalid or ambiguous"},
-    [NS_PARSE_BAD_CODING] = {501, BARE("501 Not Implemented"),
-                             "Transfer-Encoding other than chunked"},
-    [NS_PARSE_TOO_MANY_FIELDS] = {414, BARE("414 URI Too Long"),
-                                  "too many header fields"},
-};
-
-static NsParseStatus TakeLine(NsHttpParser *parserPtr, char *line, char *end,
-                              size_t lineBytes);
+static NsParseStatus TakeLine(NsHttpParser *parserPtr, char *line, char *lf);
+static NsParseStatus TakeUnfinishedLine(NsHttpParser *parserPtr, char *line,
+                                        size_t length);
 static NsParseStatus TakeRequestLine(NsHttpParser *parserPtr, char *line,
                                      char *end);
-static const char   *SplitVersion(NsHttpHead *headPtr, const char *start,
-                                  const char *end);
-static bool ParseVersion(const char *text, const char *end, double *versionPtr);
+static NsParseStatus RefuseLine(NsHttpParser *parserPtr, char *line, char *end);
+static NsParseStatus TooLong(NsHttpParser *parserPtr, char *line,
+                             size_t length);
+static bool TakeMethod(NsHttpHead *headPtr, const char **pPtr, const char *end);
+static bool RefuseMissing(NsHttpHead *headPtr, const char *line,
+                          const char *end);
+static bool TakeTarget(NsHttpHead *headPtr, const char **pPtr, const char *end);
+static bool TakeVersion(NsHttpHead *headPtr, const char *text, const char *end);
 static NsParseStatus TakeField(NsHttpParser *parserPtr, char *line, char *end);
+static NsParseStatus RefuseName(NsHttpHead *headPtr, const char *line,
+                                const char *at, const char *end);
 static void          GrowFields(NsHttpParser *parserPtr);
-static void NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
+static void          NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr,
+                               int known);
 static void NoteConnection(NsHttpHead *headPtr, const NsHttpField *fieldPtr);
+static bool IsOption(const char *text, size_t length, const char *option,
+                     size_t nOption);
 static int  FindKnown(const char *name, size_t length);
-static NsParseStatus TakeContinuation(NsHttpHead *headPtr, char *line,
-                                      char *end);
-static NsParseStatus FinishHead(NsHttpHead *headPtr);
-static NsParseStatus JudgeContentLength(NsHttpHead *headPtr);
-static NsParseStatus JudgeTransferEncoding(NsHttpHead *headPtr);
-static bool IsKnown(const NsHttpField *fieldPtr, NsHttpKnownField known);
-static bool ParseLength(const NsHttpField *fieldPtr, int64_t *lengthPtr);
 
 void
 NsHttpParserInit(NsHttpParser *parserPtr, NsHttpHead *headPtr,
@@ -138,56 +120,46 @@ NsHttpParse(NsHttpParser *parserPtr, char *buffer, size_t length)
     }
 
     while (status == NS_PARSE_MORE) {
-        char  *line = buffer + parserPtr->lineStart;
-        char  *lf = memchr(buffer + parserPtr->scanned, '\n',
-                           length - parserPtr->scanned);
-        char  *end = lf;
-        size_t next;
+        char *line = buffer + parserPtr->lineStart;
+        char *lf = memchr(buffer + parserPtr->scanned, '\n',
+                          length - parserPtr->scanned);
 
-        next = lf == NULL ? length : (size_t) (lf + 1 - buffer);
-        parserPtr->scanned = next;
-        if (next > parserPtr->limits.maxHeadBytes) {
-            return NS_PARSE_HEAD_TOO_LARGE;
-        }
         if (lf == NULL) {
-            return NS_PARSE_MORE;
+            parserPtr->scanned = length;
+            return TakeUnfinishedLine(parserPtr, line,
+                                      (size_t) (buffer + length - line));
         }
-        parserPtr->lineStart = next;
-        if (end > line && end[-1] == '\r') {
-            end--;
-        }
-        status = TakeLine(parserPtr, line, end, (size_t) (lf - line));
+        parserPtr->lineStart = (size_t) (lf + 1 - buffer);
+        parserPtr->scanned = parserPtr->lineStart;
+        status = TakeLine(parserPtr, line, lf);
     }
-    if (status == NS_PARSE_DONE) {
-        parserPtr->headPtr->headBytes = parserPtr->lineStart;
-        status = FinishHead(parserPtr->headPtr);
+    if (likely(status == NS_PARSE_DONE)) {
+        NsHttpHead *headPtr = parserPtr->headPtr;
+
+        headPtr->headBytes = parserPtr->lineStart;
+        if (NsHttpJudge(headPtr, parserPtr->arenaPtr) != 0) {
+            return NS_PARSE_REFUSED;
+        }
     }
     return status;
+}
+
+void
+NsHttpParserRefuse(NsHttpParser *parserPtr, int status, const char *reason)
+{
+    NsHttpRefuse(parserPtr->headPtr, status, "%s", reason);
+    if (!parserPtr->hasLine) {
+        char *line = (char *) parserPtr->buffer + parserPtr->lineStart;
+
+        (void) RefuseLine(parserPtr, line,
+                          (char *) parserPtr->buffer + parserPtr->scanned);
+    }
 }
 
 bool
 NsHttpParserHasBegun(const NsHttpParser *parserPtr, size_t length)
 {
     return parserPtr->hasLine || length > parserPtr->lineStart;
-}
-
-const char *
-NsParseBareReply(NsParseStatus status, size_t *lengthPtr)
-{
-    *lengthPtr = strlen(parseReplies[status].reply);
-    return parseReplies[status].reply;
-}
-
-int
-NsParseReplyStatus(NsParseStatus status)
-{
-    return parseReplies[status].status;
-}
-
-const char *
-NsParseReason(NsParseStatus status)
-{
-    return parseReplies[status].reason;
 }
 
 void
@@ -227,178 +199,265 @@ NsHttpFind(const NsHttpHead *headPtr, const char *name)
 }
 
 /*
- * One line, from line to end without its line break; lineBytes counts all
- * bytes before the LF.  There is a byte at end, to be overwritten.
+ * One line, up to its LF.
  */
 static NsParseStatus
-TakeLine(NsHttpParser *parserPtr, char *line, char *end, size_t lineBytes)
+TakeLine(NsHttpParser *parserPtr, char *line, char *lf)
 {
     NsHttpHead *headPtr = parserPtr->headPtr;
-    size_t      length = (size_t) (end - line);
+    char       *end = lf;
 
-    /* Others may take these for the end of a line or of a value: RFC 9112,
-     * section 2.2, and RFC 9110, section 5.5. */
-    if (unlikely(memchr(line, '\r', length) != NULL
-                 || memchr(line, '\0', length) != NULL)) {
-        return NS_PARSE_BAD_BYTE;
+    if (unlikely((size_t) (lf - line) > parserPtr->limits.maxLineBytes
+                 || parserPtr->lineStart > parserPtr->limits.maxHeadBytes)) {
+        return TooLong(parserPtr, line, (size_t) (lf - line));
     }
-    if (likely(parserPtr->hasLine)) {
-        if (line == end) {
-            return NS_PARSE_DONE;
-        }
-        if (unlikely(lineBytes > parserPtr->limits.maxLineBytes)) {
-            headPtr->isFieldTooLong = true;
-        }
-        if (unlikely(NsIsSpace(*line))) {
-            return TakeContinuation(headPtr, line, end);
-        }
-        return TakeField(parserPtr, line, end);
+    if (likely(end > line && end[-1] == '\r')) {
+        end--;
+    } else if (parserPtr->limits.isLfStrict) {
+        NsHttpRefuse(headPtr, 400, "line %d: ends with LF alone",
+                     headPtr->nFields + parserPtr->hasLine + 1);
+        return parserPtr->hasLine ? NS_PARSE_REFUSED
+                                  : RefuseLine(parserPtr, line, end);
     }
-    headPtr->isLineTooLong = lineBytes > parserPtr->limits.maxLineBytes;
-    return TakeRequestLine(parserPtr, line, end);
+    if (unlikely(!parserPtr->hasLine)) {
+        return TakeRequestLine(parserPtr, line, end);
+    }
+    return line == end ? NS_PARSE_DONE : TakeField(parserPtr, line, end);
 }
 
 /*
- * METHOD blanks URL ?blanks HTTP/version?  Blanks inside the URL are kept.
+ * What can be said of a line before its LF is here: whether it is too long.
  */
+static NsParseStatus
+TakeUnfinishedLine(NsHttpParser *parserPtr, char *line, size_t length)
+{
+    if (unlikely(length > parserPtr->limits.maxLineBytes
+                 || parserPtr->scanned > parserPtr->limits.maxHeadBytes)) {
+        return TooLong(parserPtr, line, length);
+    }
+    return NS_PARSE_MORE;
+}
+
+static NsParseStatus
+TooLong(NsHttpParser *parserPtr, char *line, size_t length)
+{
+    const NsParseLimits *limitsPtr = &parserPtr->limits;
+    NsHttpHead          *headPtr = parserPtr->headPtr;
+
+    if (!parserPtr->hasLine) {
+        NsHttpRefuse(headPtr, 414,
+                     "request line: more than maxline (%" PRIuz
+                     " bytes) or maxhead (%" PRIuz ")",
+                     limitsPtr->maxLineBytes, limitsPtr->maxHeadBytes);
+        return RefuseLine(parserPtr, line,
+                          line + MIN(length, limitsPtr->maxLineBytes));
+    }
+    NsHttpRefuse(headPtr, 431,
+                 "header line %d: more than maxline (%" PRIuz
+                 " bytes), or the head than maxhead (%" PRIuz ")",
+                 headPtr->nFields + 1, limitsPtr->maxLineBytes,
+                 limitsPtr->maxHeadBytes);
+    return NS_PARSE_REFUSED;
+}
+
 static NsParseStatus
 TakeRequestLine(NsHttpParser *parserPtr, char *line, char *end)
 {
     NsHttpHead *headPtr = parserPtr->headPtr;
 
-    while (line < end && NsIsSpace(*line)) {
-        line++;
+    if (unlikely(line == end)) {
+        if (++parserPtr->nBlankLines <= MAX_BLANK_LINES) {
+            return NS_PARSE_MORE;
+        }
+        NsHttpRefuse(headPtr, 400,
+                     "request line: more than %d empty lines before it",
+                     MAX_BLANK_LINES);
+        return RefuseLine(parserPtr, line, end);
     }
-    while (end > line && NsIsSpace(end[-1])) {
-        end--;
+    if (unlikely(!NsHttpSplitLine(headPtr, line, (size_t) (end - line)))) {
+        return RefuseLine(parserPtr, line, end);
     }
-    if (line == end) {
-        parserPtr->nBlankLines++;
-        return parserPtr->nBlankLines > MAX_BLANK_LINES
-            ? NS_PARSE_BLANK_LINES
-            : NS_PARSE_MORE;
+    if (unlikely(headPtr->version == NS_HTTP_0_9
+                 && (!parserPtr->limits.allowsHttp09
+                     || headPtr->methodLength != 3u
+                     || memcmp(headPtr->method, "GET", 3u) != 0))) {
+        NsHttpRefuse(headPtr, 400, "request line: no version in \"%.*s\"",
+                     (int) MIN(end - line, 60), line);
+        return RefuseLine(parserPtr, line, end);
     }
     *end = '\0';
     parserPtr->hasLine = true;
-    return NsHttpSplitLine(headPtr, line, (size_t) (end - line))
-        ? (headPtr->hasVersion ? NS_PARSE_MORE : NS_PARSE_DONE)
-        : NS_PARSE_NO_URL;
+    return headPtr->version == NS_HTTP_0_9 ? NS_PARSE_DONE : NS_PARSE_MORE;
 }
 
+/*
+ * The line stays as it came, for the log; nothing that it asks for counts.
+ */
+static NsParseStatus
+RefuseLine(NsHttpParser *parserPtr, char *line, char *end)
+{
+    NsHttpHead *headPtr = parserPtr->headPtr;
+
+    NsAssert(headPtr->status >= 400);
+    parserPtr->hasLine = true;
+    headPtr->line = NsArenaDup(parserPtr->arenaPtr, line,
+                               (size_t) (end - line));
+    headPtr->lineLength = (uint32_t) (end - line);
+    headPtr->method = "BAD";
+    headPtr->methodLength = 3u;
+    headPtr->target = "/";
+    headPtr->targetLength = 1u;
+    headPtr->version = NS_HTTP_1_1;
+    headPtr->sentVersion = 1.1;
+    return NS_PARSE_REFUSED;
+}
+
+/*
+ * METHOD blank URL blank HTTP/version
+ */
 bool
 NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length)
 {
-    const char *end = line + length;
-    const char *method = line;
-    const char *target;
+    const char *p = line, *end = line + length;
 
-    while (line < end && !NsIsSpace(*line)) {
-        line++;
-    }
-    headPtr->line = (char *) method;
+    headPtr->line = line;
     headPtr->lineLength = (uint32_t) length;
-    headPtr->method = method;
-    headPtr->methodLength = (uint32_t) (line - method);
-    while (line < end && NsIsSpace(*line)) {
-        line++;
-    }
-    target = line;
-    end = SplitVersion(headPtr, target, end);
-    headPtr->version = headPtr->sentVersion < 1.0 ? NS_HTTP_0_9
-        : headPtr->sentVersion < 1.05
-        ? NS_HTTP_1_0
-        : NS_HTTP_1_1;
-    headPtr->target = target;
-    headPtr->targetLength = (uint32_t) (end - target);
-    return end > target;
+    return TakeMethod(headPtr, &p, end) && TakeTarget(headPtr, &p, end)
+        && TakeVersion(headPtr, p, end);
 }
 
-/*
- * Look for the version, the last word of start ... end.  Where the URL ends.
- */
-static const char *
-SplitVersion(NsHttpHead *headPtr, const char *start, const char *end)
+static bool
+TakeMethod(NsHttpHead *headPtr, const char **pPtr, const char *end)
 {
-    static const char prefix[] = "HTTP/";
-    const size_t      prefixLength = sizeof(prefix) - 1;
-    const char       *word = end;
+    const char *start = *pPtr, *p = start;
 
-    while (word > start && !NsIsSpace(word[-1])) {
-        word--;
+    while (p < end && NsIsTokenChar(*p)) {
+        p++;
     }
-    if ((size_t) (end - word) < prefixLength
-        || memcmp(word, prefix, prefixLength) != 0) {
-        return end;
+    headPtr->method = start;
+    headPtr->methodLength = (uint32_t) (p - start);
+    if (unlikely(p == end)) {
+        return RefuseMissing(headPtr, start, end);
     }
-    for (const char *p = word + prefixLength; p < end; p++) {
-        if (!NsIsDigit(*p) && *p != '.') {
-            return end;
-        }
+    if (unlikely(*p != ' ' || p == start)) {
+        NsHttpRefuseByte(headPtr, "method", start, p, end);
+        return false;
     }
-    headPtr->hasVersion = ParseVersion(word + prefixLength, end,
-                                       &headPtr->sentVersion);
-    while (word > start && NsIsSpace(word[-1])) {
-        word--;
+    if (unlikely(p - start > MAX_METHOD_BYTES)) {
+        NsHttpRefuse(headPtr, 501, "method: longer than %d bytes",
+                     MAX_METHOD_BYTES);
+        return false;
     }
-    return word;
+    *pPtr = p + 1;
+    return true;
+}
+
+static bool
+RefuseMissing(NsHttpHead *headPtr, const char *line, const char *end)
+{
+    NsHttpRefuse(headPtr, 400, "request line: no URL in \"%.*s\"",
+                 (int) MIN(end - line, 60), line);
+    return false;
 }
 
 /*
- * Digits with at most one dot that counts; false without a digit.
+ * Printable bytes but #.  One line without version may end with it.
  */
 static bool
-ParseVersion(const char *text, const char *end, double *versionPtr)
+TakeTarget(NsHttpHead *headPtr, const char **pPtr, const char *end)
 {
-    double value = 0.0, weight = 1.0;
-    bool   hasDigit = false, hasDot = false;
+    const char *start = *pPtr, *p = start;
 
-    if (end - text == 3 && text[0] == '1' && text[1] == '.'
-        && NsIsDigit(text[2])) {
-        /* Exactly what the compiler makes of the literal. */
-        static const double minors[] = {
-            1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9};
-        *versionPtr = minors[text[2] - '0'];
-        return true;
+    while (p<end && * p> ' ' && *p < '\x7f' && *p != '#') {
+        p++;
     }
-    for (; text < end; text++) {
-        if (*text == '.') {
-            if (hasDot) {
-                break;
-            }
-            hasDot = true;
-        } else {
-            hasDigit = true;
-            value = value * 10.0 + (*text - '0');
-            weight *= hasDot ? 10.0 : 1.0;
-            if (weight > 1e15 || value > 1e15) {
-                break;
-            }
-        }
+    headPtr->target = start;
+    headPtr->targetLength = (uint32_t) (p - start);
+    if (unlikely(p == start || (p < end && *p != ' '))) {
+        NsHttpRefuseByte(headPtr, "URL", start, p, end);
+        return false;
     }
-    *versionPtr = hasDigit ? value / weight : 0.0;
-    return hasDigit;
+    *pPtr = p;
+    return true;
 }
 
+/*
+ * A blank and HTTP/digit.digit, or nothing at all.
+ */
+static bool
+TakeVersion(NsHttpHead *headPtr, const char *text, const char *end)
+{
+    /* Exactly what the compiler makes of the literal. */
+    static const double minors[] = {
+        1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9};
+    static const char prefix[] = " HTTP/";
+    const size_t      nPrefix = sizeof(prefix) - 1u;
+    int               minor;
+
+    if (text == end) {
+        headPtr->version = NS_HTTP_0_9;
+        return headPtr->targetLength < nPrefix - 1u
+            || memcmp(headPtr->target, prefix + 1, nPrefix - 1u) != 0
+            || RefuseMissing(headPtr, headPtr->line, end);
+    }
+    if (unlikely((size_t) (end - text) != nPrefix + 3u
+                 || memcmp(text, prefix, nPrefix) != 0
+                 || !NsIsDigit(text[nPrefix]) || text[nPrefix + 1u] != '.'
+                 || !NsIsDigit(text[nPrefix + 2u]))) {
+        NsHttpRefuse(headPtr, 400, "version: malformed: \"%.*s\"",
+                     (int) MIN(end - text - 1, 60), text + 1);
+        return false;
+    }
+    minor = text[nPrefix + 2u] - '0';
+    if (unlikely(text[nPrefix] != '1')) {
+        NsHttpRefuse(headPtr, 505, "version: not supported: \"%.*s\"",
+                     (int) (end - text - 1), text + 1);
+        return false;
+    }
+    headPtr->sentVersion = minors[minor];
+    headPtr->version = minor == 0 ? NS_HTTP_1_0 : NS_HTTP_1_1;
+    return true;
+}
+
+/*
+ * name: value, from line to end.  There is a byte at end, to be overwritten.
+ */
 static NsParseStatus
 TakeField(NsHttpParser *parserPtr, char *line, char *end)
 {
     NsHttpHead  *headPtr = parserPtr->headPtr;
     NsHttpField *fieldPtr;
-    char        *colon = memchr(line, ':', (size_t) (end - line));
+    char        *colon = line;
     char        *value;
+    const char  *bad;
+    int          known;
 
-    if (colon == NULL) {
-        return NS_PARSE_BAD_FIELD;
+    while (colon < end && NsIsTokenChar(*colon)) {
+        colon++;
     }
-    if (headPtr->nFields >= parserPtr->limits.maxFields) {
-        return NS_PARSE_TOO_MANY_FIELDS;
+    if (unlikely(colon == line || colon == end || *colon != ':')) {
+        return RefuseName(headPtr, line, colon, end);
+    }
+    if (unlikely(headPtr->nFields >= parserPtr->limits.maxFields)) {
+        NsHttpRefuse(headPtr, 431, "header: more fields than maxheaders (%d)",
+                     parserPtr->limits.maxFields);
+        return NS_PARSE_REFUSED;
     }
     if (headPtr->nFields == parserPtr->maxFields) {
         GrowFields(parserPtr);
     }
     value = colon + 1;
-    while (value < end && NsIsSpace(*value)) {
+    while (value < end && NsIsBlank(*value)) {
         value++;
+    }
+    while (end > value && NsIsBlank(end[-1])) {
+        end--;
+    }
+    bad = NsFindControl(value, end);
+    if (unlikely(bad != NULL)) {
+        NsHttpRefuse(headPtr, 400, "header value: byte 0x%02x in %.*s",
+                     (unsigned char) *bad, (int) MIN(colon - line, 40), line);
+        return NS_PARSE_REFUSED;
     }
     *colon = '\0';
     *end = '\0';
@@ -408,9 +467,32 @@ TakeField(NsHttpParser *parserPtr, char *line, char *end)
     fieldPtr->nameLength = (uint32_t) (colon - line);
     fieldPtr->value = value;
     fieldPtr->valueLength = (uint32_t) (end - value);
-    NoteKnown(headPtr, fieldPtr);
+    known = FindKnown(line, fieldPtr->nameLength);
+    if (known >= 0) {
+        NoteKnown(headPtr, fieldPtr, known);
+    }
     headPtr->nFields++;
     return NS_PARSE_MORE;
+}
+
+/*
+ * The name, from line, ends at a byte that is no colon; or it is empty.
+ */
+static NsParseStatus
+RefuseName(NsHttpHead *headPtr, const char *line, const char *at,
+           const char *end)
+{
+    if (at == end) {
+        NsHttpRefuse(headPtr, 400, "header: no colon in \"%.*s\"",
+                     (int) MIN(end - line, 60), line);
+    } else if (at == line && NsIsBlank(*at)) {
+        NsHttpRefuse(headPtr, 400,
+                     "header line %d: begins with a blank (folded line)",
+                     headPtr->nFields + 1);
+    } else {
+        NsHttpRefuseByte(headPtr, "header name", line, at, end);
+    }
+    return NS_PARSE_REFUSED;
 }
 
 static void
@@ -427,26 +509,20 @@ GrowFields(NsHttpParser *parserPtr)
 }
 
 static void
-NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
+NoteKnown(NsHttpHead *headPtr, const NsHttpField *fieldPtr, int known)
 {
-    int known = FindKnown(fieldPtr->name, fieldPtr->nameLength);
-
     if (known == NS_FIELD_CONNECTION) {
         NoteConnection(headPtr, fieldPtr);
     }
-    if (known >= 0) {
-        if (headPtr->known[known] < 0) {
-            headPtr->known[known] = (int16_t) headPtr->nFields;
-        } else if (known == NS_FIELD_CONTENT_LENGTH
-                   || known == NS_FIELD_TRANSFER_ENCODING) {
-            headPtr->isFramingRepeated = true;
-        } else if (known == NS_FIELD_HOST) {
-            headPtr->isHostRepeated = true;
-        }
-    } else if (fieldPtr->nameLength > 0
-               && NsIsSpace(fieldPtr->name[fieldPtr->nameLength - 1])) {
-        /* Others may read `Content-Length : 5` as a length. */
-        headPtr->isLengthUnclear = true;
+    if (likely(headPtr->known[known] < 0)) {
+        headPtr->known[known] = (int16_t) headPtr->nFields;
+    } else if (known == NS_FIELD_CONTENT_LENGTH
+               || known == NS_FIELD_TRANSFER_ENCODING) {
+        headPtr->isFramingRepeated = true;
+    } else if (known == NS_FIELD_HOST) {
+        headPtr->isHostRepeated = true;
+    } else if (known == NS_FIELD_EXPECT) {
+        headPtr->isExpectRepeated = true;
     }
 }
 
@@ -462,14 +538,29 @@ NoteConnection(NsHttpHead *headPtr, const NsHttpField *fieldPtr)
         size_t length;
 
         p += strspn(p, ", \t");
-        length = strcspn(p, ", \t");
-        if (length == 5 && NsIsSameNoCase(p, "close", 5)) {
+        length = strcspn(p, ",");
+        if (IsOption(p, length, "close", 5u)) {
             headPtr->asksClose = true;
-        } else if (length == 10 && NsIsSameNoCase(p, "keep-alive", 10)) {
+        } else if (IsOption(p, length, "keep-alive", 10u)) {
             headPtr->asksKeepAlive = true;
         }
         p += length;
     }
+}
+
+/*
+ * Blanks may stand behind an option.
+ */
+static bool
+IsOption(const char *text, size_t length, const char *option, size_t nOption)
+{
+    if (length < nOption || !NsIsSameNoCase(text, option, nOption)) {
+        return false;
+    }
+    while (nOption < length && NsIsBlank(text[nOption])) {
+        nOption++;
+    }
+    return nOption == length;
 }
 
 /*
@@ -504,6 +595,9 @@ FindKnown(const char *name, size_t length)
             ? NS_FIELD_CONNECTION
             : NS_FIELD_USER_AGENT;
         break;
+    case 11:
+        known = NS_FIELD_TRACEPARENT;
+        break;
     case 12:
         known = NS_FIELD_CONTENT_TYPE;
         break;
@@ -528,142 +622,9 @@ FindKnown(const char *name, size_t length)
     case 19:
         known = NS_FIELD_IF_UNMODIFIED_SINCE;
         break;
-    case 24:
-        known = NS_FIELD_EXPECTED_ENTITY_LENGTH;
-        break;
     default:
         return -1;
     }
     NsAssert(knownNames[known].length == length);
     return NsIsSameNoCase(name, knownNames[known].name, length) ? known : -1;
-}
-
-/*
- * Append to the last value, with one blank between.  The text moves to the left
- * over the old line break, so there is always room.
- */
-static NsParseStatus
-TakeContinuation(NsHttpHead *headPtr, char *line, char *end)
-{
-    NsHttpField *fieldPtr;
-    char        *valueEnd;
-    size_t       length;
-
-    if (headPtr->nFields == 0) {
-        return NS_PARSE_BAD_FIELD;
-    }
-    while (line < end && NsIsSpace(*line)) {
-        line++;
-    }
-    length = (size_t) (end - line);
-    if (length > 0) {
-        fieldPtr = &headPtr->fields[headPtr->nFields - 1];
-        valueEnd = fieldPtr->value + fieldPtr->valueLength;
-        NsAssert(valueEnd + 1 < line);
-        *valueEnd = ' ';
-        memmove(valueEnd + 1, line, length);
-        valueEnd[1 + length] = '\0';
-        fieldPtr->valueLength += 1 + (uint32_t) length;
-    }
-    return NS_PARSE_MORE;
-}
-
-/*
- * Find out whether and how a body follows.
- */
-static NsParseStatus
-FinishHead(NsHttpHead *headPtr)
-{
-    NsParseStatus status = NS_PARSE_DONE;
-
-    if (headPtr->known[NS_FIELD_CONTENT_LENGTH] >= 0) {
-        status = JudgeContentLength(headPtr);
-    }
-    if (status == NS_PARSE_DONE
-        && headPtr->known[NS_FIELD_TRANSFER_ENCODING] >= 0) {
-        status = JudgeTransferEncoding(headPtr);
-    }
-    return status;
-}
-
-static NsParseStatus
-JudgeContentLength(NsHttpHead *headPtr)
-{
-    int     i = headPtr->known[NS_FIELD_CONTENT_LENGTH];
-    int64_t other;
-
-    if (!ParseLength(&headPtr->fields[i], &headPtr->contentLength)) {
-        return NS_PARSE_BAD_LENGTH;
-    }
-    while (headPtr->isFramingRepeated && ++i < headPtr->nFields) {
-        if (IsKnown(&headPtr->fields[i], NS_FIELD_CONTENT_LENGTH)
-            && (!ParseLength(&headPtr->fields[i], &other)
-                || other != headPtr->contentLength)) {
-            return NS_PARSE_BAD_LENGTH;
-        }
-    }
-    return NS_PARSE_DONE;
-}
-
-/*
- * A coding that cannot be decoded is refused: a body that others see, and we do
- * not, might be read as the next request.  HTTP/1.0 does not know this field,
- * so its sender passes on what it did not understand (RFC 9112 6.1).
- */
-static NsParseStatus
-JudgeTransferEncoding(NsHttpHead *headPtr)
-{
-    static const char  chunked[] = "chunked";
-    int                i = headPtr->known[NS_FIELD_TRANSFER_ENCODING];
-    const NsHttpField *fieldPtr = &headPtr->fields[i];
-    size_t             length = fieldPtr->valueLength;
-
-    if (headPtr->contentLength >= 0 || headPtr->version < NS_HTTP_1_1) {
-        return NS_PARSE_BAD_LENGTH;
-    }
-    while (length > 0 && NsIsSpace(fieldPtr->value[length - 1])) {
-        length--;
-    }
-    headPtr->isChunked = length == sizeof(chunked) - 1
-        && NsIsSameNoCase(fieldPtr->value, chunked, length);
-    while (headPtr->isFramingRepeated && ++i < headPtr->nFields) {
-        if (IsKnown(&headPtr->fields[i], NS_FIELD_TRANSFER_ENCODING)) {
-            headPtr->isChunked = false;
-        }
-    }
-    return headPtr->isChunked ? NS_PARSE_DONE : NS_PARSE_BAD_CODING;
-}
-
-static bool
-IsKnown(const NsHttpField *fieldPtr, NsHttpKnownField known)
-{
-    return fieldPtr->nameLength == knownNames[known].length
-        && NsIsSameNoCase(fieldPtr->name, knownNames[known].name,
-                          fieldPtr->nameLength);
-}
-
-/*
- * Digits only, but for blanks behind them.
- */
-static bool
-ParseLength(const NsHttpField *fieldPtr, int64_t *lengthPtr)
-{
-    const char *p = fieldPtr->value;
-    const char *end = p + fieldPtr->valueLength;
-    int64_t     length = 0;
-
-    while (end > p && NsIsSpace(end[-1])) {
-        end--;
-    }
-    if (p == end) {
-        return false;
-    }
-    for (; p < end; p++) {
-        if (!NsIsDigit(*p) || length > (INT64_MAX - (*p - '0')) / 10) {
-            return false;
-        }
-        length = length * 10 + (*p - '0');
-    }
-    *lengthPtr = length;
-    return true;
 }

@@ -5,8 +5,8 @@
  *
  *      The caller collects the bytes of a connection in one buffer, which may
  *      grow and move between calls, and calls NsHttpParse after each arrival.
- *      No byte is looked at twice.  The parser changes the buffer in place: it
- *      puts null bytes behind names and values, and joins continuation lines.
+ *      The parser changes the buffer in place: it puts null bytes behind names
+ *      and values.
  */
 
 #ifndef NSD_HTTP_PARSE_H
@@ -16,25 +16,17 @@
 #include "http/head.h"
 
 typedef enum {
-    NS_PARSE_DONE,           /* The head is complete. */
-    NS_PARSE_MORE,           /* Valid so far; feed more bytes. */
-    NS_PARSE_BLANK_LINES,    /* More than two before the request line. */
-    NS_PARSE_HEAD_TOO_LARGE, /* More than maxHeadBytes. */
-    NS_PARSE_NO_URL,         /* Nothing behind the method. */
-    NS_PARSE_BAD_FIELD,      /* No colon; continuation of nothing. */
-    NS_PARSE_BAD_BYTE,       /* A null byte, or a CR that ends no line. */
-    NS_PARSE_BAD_LENGTH,     /* Content-Length unusable, contradictory, or
-                              * together with Transfer-Encoding, or that
-                              * from HTTP/1.0. */
-    NS_PARSE_BAD_CODING,     /* A Transfer-Encoding other than chunked. */
-    NS_PARSE_TOO_MANY_FIELDS /* More than maxFields. */
+    NS_PARSE_DONE,   /* The head is complete, and nothing is wrong with it. */
+    NS_PARSE_MORE,   /* Valid so far; feed more bytes. */
+    NS_PARSE_REFUSED /* headPtr->status and reason say why. */
 } NsParseStatus;
 
 typedef struct NsParseLimits {
-    size_t maxLineBytes; /* Of one line before its LF; beyond it the head
-                          * is flagged, not refused. */
+    size_t maxLineBytes; /* Of one line before its LF. */
     size_t maxHeadBytes; /* Of all lines; at most 1 GiB counts. */
     int    maxFields;    /* At most 32767 counts. */
+    bool   isLfStrict;   /* Lines end with CR LF. */
+    bool   allowsHttp09; /* GET without a version is a request. */
 } NsParseLimits;
 
 /*
@@ -64,10 +56,17 @@ void NsHttpParserInit(NsHttpParser *parserPtr, NsHttpHead *headPtr,
  * Go on with a buffer that holds all bytes since the start of the head, length
  * in number; its address may differ from the last call's, its content not.
  *
- * After NS_PARSE_DONE the head points into this buffer.  After anything but
- * DONE and MORE the connection cannot be read on: send NsParseBareReply, close.
+ * After NS_PARSE_DONE the head points into this buffer.  After REFUSED the
+ * connection cannot be read on.  The head is then good for a reply and for
+ * logs: a request line that is malformed asks for BAD /, in HTTP/1.1.
  */
 NsParseStatus NsHttpParse(NsHttpParser *parserPtr, char *buffer, size_t length);
+
+/*
+ * The caller cannot go on: as if Parse had refused the head for that reason.
+ */
+void NsHttpParserRefuse(NsHttpParser *parserPtr, int status,
+                        const char *reason);
 
 /*
  * Bytes of an unfinished request have arrived; blank lines do not count.
@@ -75,16 +74,8 @@ NsParseStatus NsHttpParse(NsHttpParser *parserPtr, char *buffer, size_t length);
 bool NsHttpParserHasBegun(const NsHttpParser *parserPtr, size_t length);
 
 /*
- * The whole reply to a head that was refused, and its length; "" when the
- * connection is to be closed without a word.  The reason is for an operator.
- */
-const char *NsParseBareReply(NsParseStatus status, size_t *lengthPtr);
-int         NsParseReplyStatus(NsParseStatus status);
-const char *NsParseReason(NsParseStatus status);
-
-/*
- * Split a trimmed request line: set line, method, target, version and their
- * lengths.  False when there is no URL.
+ * Split a request line: set line, method, target, version and their lengths.
+ * False when it is malformed: then status and reason are set.
  */
 bool NsHttpSplitLine(NsHttpHead *headPtr, char *line, size_t length);
 

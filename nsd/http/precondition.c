@@ -55,11 +55,11 @@ NsJudgeIfRange(const char *ifRange, const NsValidators *validatorsPtr)
     if (ifRange == NULL) {
         return true;
     }
-    if (*ifRange == '"' || strncmp(ifRange, "W/", 2) == 0) {
-        return HasTag(ifRange, validatorsPtr->etag, false);
+    if (validatorsPtr->etag != NULL && STREQ(ifRange, validatorsPtr->etag)) {
+        return true;
     }
     return validatorsPtr->modified != 0 && NsHttpDateParse(ifRange, &since)
-        && since >= validatorsPtr->modified;
+        && since == validatorsPtr->modified;
 }
 
 /*
@@ -71,7 +71,7 @@ HasTag(const char *list, const char *etag, bool mayBeWeak)
 {
     const char *p = list + strspn(list, " \t");
 
-    if (*p == '*') {
+    if (*p == '*' && p[1 + strspn(p + 1, " \t")] == '\0') {
         return true;
     }
     while (etag != NULL && *p != '\0') {

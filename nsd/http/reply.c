@@ -13,6 +13,7 @@
 #include "base/chars.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "http/status.h"
 
 /*
  * The shortest status line: `HTTP/1.1 200`.
@@ -253,8 +254,7 @@ SetFraming(NsReplyHead *headPtr, const Ns_Set *fields, bool hasBody)
         : HasWordIn(fields, "connection", "keep-alive");
     headPtr->isGzip = entity != NULL
         && (STRIEQ(entity, "gzip") || STRIEQ(entity, "x-gzip"));
-    if (!hasBody || headPtr->status / 100 == 1 || headPtr->status == 204
-        || headPtr->status == 304) {
+    if (!hasBody || NsStatusHasNoBody(headPtr->status)) {
         headPtr->framing = NS_REPLY_NO_BODY;
         /* What comes behind a 101 is no HTTP. */
         headPtr->isPersistent &= headPtr->status != 101;

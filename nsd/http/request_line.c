@@ -66,15 +66,6 @@ NsRequestMakeLists(void)
     isListMade = true;
 }
 
-void
-NsRequestSetMethod(Ns_Request *requestPtr, const char *method)
-{
-    NsArena *arenaPtr = ArenaOf(requestPtr);
-
-    Release(arenaPtr, requestPtr->method);
-    requestPtr->method = Dup(arenaPtr, method, strlen(method));
-}
-
 int
 Ns_ParseRequest(Ns_Request *requestPtr, const char *line)
 {
@@ -147,19 +138,26 @@ Ns_SkipUrl(Ns_Request *requestPtr, int n)
 
 /*
  * The URL of a request line.  One that does not begin with a slash may name a
- * scheme; with //host behind it, it asks for a proxy.
+ * scheme; with //host behind it, it may ask for a proxy.  CONNECT names but
+ * host and port; a tunnel is for https, whatever else it may carry.
  */
 static void
 TakeTarget(NsArena *arenaPtr, Ns_Request *requestPtr, const char *target,
            size_t length)
 {
     const char *end = target + length;
-    const char *colon = *target == '/' ? NULL : SchemeEnd(target, end);
+    const char *colon;
 
-    if (unlikely(*target != '/')) {
-        requestPtr->requestType = OddType(requestPtr->method, target, length);
+    if (likely(*target == '/')) {
+        SetUrl(arenaPtr, requestPtr, target, length);
+        return;
     }
-    if (colon != NULL) {
+    requestPtr->requestType = OddType(requestPtr->method, target, length);
+    colon = SchemeEnd(target, end);
+    if (requestPtr->requestType == NS_REQUEST_TYPE_CONNECT) {
+        requestPtr->protocol = Dup(arenaPtr, "https", 5u);
+        target = TakeAuthority(arenaPtr, requestPtr, target, end);
+    } else if (colon != NULL) {
         requestPtr->protocol = Dup(arenaPtr, target, (size_t) (colon - target));
         target = colon + 1;
         if (end - target > 2 && target[0] == '/' && target[1] == '/'

@@ -25,9 +25,4 @@ void NsRequestFromHead(NsArena *arenaPtr, const NsHttpHead *headPtr,
  */
 void NsRequestMakeLists(void);
 
-/*
- * Replace the method, with memory from where the request has its own.
- */
-void NsRequestSetMethod(Ns_Request *requestPtr, const char *method);
-
 #endif

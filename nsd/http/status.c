@@ -6,8 +6,6 @@
 
 #include "http/status.h"
 
-#include "nstypes.h"
-
 #define MIN_STATUS 100
 
 static const char *const reasons[] = {
@@ -82,4 +80,22 @@ NsStatusReason(int status)
         reason = reasons[status - MIN_STATUS];
     }
     return reason == NULL ? "Unknown Reason" : reason;
+}
+
+bool
+NsStatusKeyParse(const char *key, int *statusPtr)
+{
+    if (STRIEQ(key, "default")) {
+        *statusPtr = NS_STATUS_DEFAULT;
+        return true;
+    }
+    if ((*key == '4' || *key == '5') && STRIEQ(key + 1, "xx")) {
+        *statusPtr = *key - '0';
+        return true;
+    }
+    if (strlen(key) != 3 || strspn(key, "0123456789") != 3 || *key == '0') {
+        return false;
+    }
+    *statusPtr = atoi(key);
+    return true;
 }

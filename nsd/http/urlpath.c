@@ -93,7 +93,7 @@ static bool
 IsPlainPath(const char *url, size_t length)
 {
     static const bool isSpecial[256] = {
-        ['\0'] = true, ['%'] = true, ['\\'] = true, [0x80 ... 0xFF] = true};
+        ['\0'] = true, ['%'] = true, [0x80 ... 0xFF] = true};
 
     if (length == 0 || url[0] != '/') {
         return false;
@@ -123,7 +123,7 @@ Normalize(char *to, const char *from, size_t length)
         const char *segment = from;
         size_t      segmentLength;
 
-        while (from < end && *from != '/' && *from != '\\') {
+        while (from < end && *from != '/') {
             from++;
         }
         segmentLength = (size_t) (from - segment);

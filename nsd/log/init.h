@@ -21,12 +21,18 @@
 typedef struct NsLogSettings {
     const char *file;         /* serverlog; absolute. */
     bool        stayOnStderr; /* -f and -c: do not open the file. */
+    bool        keepsOutput;  /* The file is not standard output and error. */
     bool        isDetached;   /* The process that started it does not wait. */
     bool        notice;       /* lognotice ... */
     bool        debug;
     bool        dev;
     bool        usec;
     bool        isExpanded;
+    bool        showsTime; /* logsec */
+    bool        showsThread;
+    bool        showsSpan;  /* logusecdiff */
+    bool        isRelative; /* logrelative */
+    bool        countsRepeats;
     int         maxBackup;      /* 0..999 */
     const char *rollFormat;     /* logrollfmt; NULL or "": numbers. */
     int         sanitize;       /* sanitizelogfiles, 0..3 */
@@ -37,13 +43,14 @@ typedef struct NsLogSettings {
     int nReaders;               /* Sinks that may take the same stream. */
     int nThreads;               /* Threads that log, counted once for each of
                                  * their streams; 0: some. */
-    const char *ringDirectory;  /* logringdir; NULL: /dev/shm. */
+    const char *ringDirectory;  /* logringdir; NULL: NS_LOG_DIRECTORY. */
     const char *spillDirectory; /* logspilldir; NULL: sinks that fall behind
                                  * cannot use the disk. */
     const char *home;           /* With configFile, it identifies the server. */
     const char *configFile;     /* May be NULL. */
 } NsLogSettings;
 
+#define NS_LOG_DIRECTORY      "/dev/shm"
 #define NS_LOG_MEMORY_DEFAULT (INT64_C(64) << 20)
 #define NS_LOG_MEMORY_MIN     (INT64_C(1) << 20)
 #define NS_LOG_MEMORY_MAX     (INT64_C(16) << 30)
@@ -56,8 +63,8 @@ void NsLogInit(void);
 /*
  * Call once, from the main thread, when the configuration is read, the user
  * switched, and the process is in the background.  A log file that cannot be
- * opened is fatal.  Unless stayOnStderr, standard output and error are the log
- * file afterwards.
+ * opened is fatal.  Unless stayOnStderr or keepsOutput, standard output and
+ * error are the log file afterwards.
  */
 void NsLogConfigure(const NsLogSettings *settingsPtr);
 

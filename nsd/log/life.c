@@ -16,6 +16,7 @@
 #include "log/stream/audit.h"
 #include "log/stream/entry.h"
 #include "log/stream/filter.h"
+#include "log/stream/journal.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
 #include "log/stream/system.h"
@@ -23,18 +24,18 @@
 #include "log/target/compress.h"
 #include "log/target/linefile.h"
 #include "log/target/openfiles.h"
+#include "log/target/journaldsink.h"
+#include "log/target/otlpsink.h"
 #include "log/target/target.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define SYSTEM_SINK    "system"
-#define RING_DIRECTORY "/dev/shm"
+#define SYSTEM_SINK "system"
 /* How long a thread may wait for memory once the server stops. */
 #define STOP_WAIT_NANOS NS_STAMP_SECOND
 
-static char       *file;           /* Constant after NsLogConfigure, */
-static int         maxBackup = 10; /* and so are the next two. */
-static char       *rollFormat;
+static char       *file;           /* Constant after NsLogConfigure. */
+static int64_t     start;          /* Of the process. */
 static Ns_LogSink  systemSink;     /* Constant after NsLogInit. */
 static atomic_bool isFileOpen;     /* It no longer writes to standard error. */
 static bool        isDetached;     /* Nobody reads standard error. */
@@ -53,13 +54,16 @@ NsLogInit(void)
     static bool                    isDone;
     static const char *const       streams[] = {"system"};
     static const NsSinkType *const types[] = {
-        &nsFileSinkType, &nsStdoutSinkType, &nsStderrSinkType,
-        &nsSyslogSinkType, &nsFdSinkType};
+        &nsFileSinkType,   &nsStdoutSinkType,   &nsStderrSinkType,
+        &nsSyslogSinkType, &nsJournaldSinkType, &nsOtlpSinkType,
+        &nsFdSinkType};
 
     if (isDone) {
         return;
     }
     isDone = true;
+    start = NsLogClock();
+    NsJournalInit();
     NsRingInit();
     NsOpenFilesInit();
     NsSinkInit();
@@ -94,13 +98,21 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
 {
     const char *reason;
 
-    nsLogStyle = (NsLogStyle){.usec = settingsPtr->usec,
-                              .isExpanded = settingsPtr->isExpanded,
-                              .sanitize = settingsPtr->sanitize};
+    nsLogStyle = (NsLogStyle){
+        .usec = settingsPtr->usec,
+        .isExpanded = settingsPtr->isExpanded,
+        .hidesTime = !settingsPtr->showsTime,
+        .hidesThread = !settingsPtr->showsThread,
+        .showsSpan = settingsPtr->showsSpan,
+        .isRelative = settingsPtr->isRelative,
+        .countsRepeats = settingsPtr->countsRepeats,
+        .start = start,
+        .sanitize = settingsPtr->sanitize};
     file = ns_strcopy(settingsPtr->file);
-    maxBackup = settingsPtr->maxBackup;
-    rollFormat = ns_strcopy(settingsPtr->rollFormat);
+    (void) Ns_LogSinkSetBackups(systemSink, settingsPtr->rollFormat,
+                                MAX(settingsPtr->maxBackup, 1));
     nsSinkIsAsync = settingsPtr->isAsync;
+    nsSinkKeepsOutput = settingsPtr->keepsOutput;
     isDetached = settingsPtr->isDetached;
     ringNeed = (NsRingNeed){
         .bytes = settingsPtr->memoryBytes > 0 ? settingsPtr->memoryBytes
@@ -113,7 +125,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
     nsRingKey = (NsRingKey){
         .directory = ns_strdup(settingsPtr->ringDirectory != NULL
                                    ? settingsPtr->ringDirectory
-                                   : RING_DIRECTORY),
+                                   : NS_LOG_DIRECTORY),
         .home = ns_strdup(settingsPtr->home != NULL ? settingsPtr->home : ""),
         .configFile = ns_strcopy(TailOf(settingsPtr->configFile))};
     NsSeverityEnable(Notice, settingsPtr->notice);
@@ -190,7 +202,13 @@ Ns_LogRoll(void)
         return NS_OK;
     }
     if (atomic_load(&isFileOpen)) {
-        return Ns_LogSinkRoll(systemSink, Rename, NULL);
+        NsSinkSettings settings;
+        int            status;
+
+        NsSinkGetSettings(systemSink, &settings);
+        status = Ns_LogSinkRoll(systemSink, Rename, &settings);
+        NsSinkFreeSettings(&settings);
+        return status;
     }
     if (OpenFile() != NS_OK) {
         Ns_Log(Error, "log: failed to re-open log file '%s': '%s'", file,
@@ -273,8 +291,11 @@ Panic(const char *fmt, ...)
 static int
 Rename(const char *path, void *arg)
 {
+    const NsSinkSettings *settingsPtr = arg;
+
     if (access(path, F_OK) == 0) {
-        (void) Ns_RollFileByFormat(path, rollFormat, MAX(maxBackup, 1));
+        (void) Ns_RollFileByFormat(path, settingsPtr->rollFormat,
+                                   settingsPtr->maxBackup);
     }
     return NS_OK;
 }

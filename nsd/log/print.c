@@ -8,6 +8,8 @@
  *      record is copied first, and counts only if the copy's checksum is right
  *      and the segment still belongs to the lane.
  *
+ *      What a sink of the stream may not have is not printed either.
+ *
  *      If sinks are not equally far behind, a record may be in several spill
  *      files and in the mapping as well.  The records of a lane have the same
  *      order everywhere, so positions show what has been printed.
@@ -17,10 +19,12 @@
 
 #include "base/clock.h"
 #include "log/init.h"
+#include "log/maplist.h"
 #include "log/ring/reader.h"
 #include "log/sink/spill.h"
 #include "log/stream/knownstream.h"
 #include "log/stream/line.h"
+#include "log/stream/mask.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
 #include "log/stream/unit.h"
@@ -29,6 +33,15 @@
 
 #define POLL_USEC  200000
 #define LINE_BYTES 1024 /* Grows for longer lines. */
+#define MAX_TIMES  100  /* If the server is faster. */
+
+/*
+ * Of a sink.
+ */
+typedef struct Mask {
+    char    text[NS_RING_MASK];
+    NsMask *maskPtr; /* NULL: the text is none. */
+} Mask;
 
 typedef struct Wish {
     const char *stream;      /* NULL: all. */
@@ -52,6 +65,8 @@ typedef struct Printer {
     size_t      room;
     char       *line;
     size_t      lineRoom;
+    Mask       *masks;   /* By slot, as far as they were met. */
+    bool        hasLost; /* A segment went before all of it was printed. */
 } Printer;
 
 static void     Print(NsRing *ringPtr, const Wish *wishPtr, const char *file);
@@ -59,6 +74,7 @@ static bool     ParseWish(Wish *wishPtr, int argc, char *const *argv);
 static int      Usage(const char *problem, const char *what);
 static bool     IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
 static void     PrintNew(Printer *printerPtr, const Wish *wishPtr);
+static void     PrintOnce(Printer *printerPtr, const Wish *wishPtr);
 static void     LookAtDisk(Printer *printerPtr);
 static NsSpill *FirstOnDisk(const Printer *printerPtr, int64_t *timePtr);
 static void     PrintFromDisk(Printer *printerPtr, const Wish *wishPtr,
@@ -67,11 +83,16 @@ static void     PrintFromLane(Printer *printerPtr, const Wish *wishPtr,
                               NsPlace *placePtr);
 static bool     IsNew(Printer *printerPtr, uint32_t lane, uint64_t position);
 static bool     Enter(Printer *printerPtr, NsPlace *placePtr);
-static bool IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
-static bool CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
-                       NsRingRecord *headPtr);
-static void PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr);
-static void PrintText(const char *bytes, size_t length);
+static bool    IsStillThere(const Printer *printerPtr, const NsPlace *placePtr);
+static bool    CopyRecord(Printer *printerPtr, const NsPlace *placePtr,
+                          NsRingRecord *headPtr);
+static void    PrintRecord(Printer *printerPtr, uint32_t lane,
+                           const Ns_LogRecord *recordPtr);
+static bool    Hide(Printer *printerPtr, uint32_t lane,
+                    const NsFieldProcs *procsPtr, Ns_LogRecord *recordPtr);
+static NsMask *MaskOf(Printer *printerPtr, int slot);
+static void    PrintStrange(const Ns_LogRecord *recordPtr, bool isHidden);
+static void    PrintText(const char *bytes, size_t length);
 
 int
 NsLogPrintMain(int argc, char *const *argv)
@@ -83,6 +104,9 @@ NsLogPrintMain(int argc, char *const *argv)
     NsLogInit();
     if (argc < 1) {
         return Usage("no parameter for option", "--logs");
+    }
+    if (STREQ(argv[0], "--list") && argc <= 2) {
+        return NsLogListMappings(argc == 2 ? argv[1] : NS_LOG_DIRECTORY);
     }
     if (!ParseWish(&wish, argc - 1, argv + 1)) {
         return 1;
@@ -118,6 +142,8 @@ Print(NsRing *ringPtr, const Wish *wishPtr, const char *file)
     printer.printed = ns_calloc(MAX(ringPtr->headerPtr->maxLanes, 1),
                                 sizeof(uint64_t));
     printer.line = ns_malloc(LINE_BYTES);
+    printer.masks = ns_calloc(MAX(ringPtr->headerPtr->maxSinks, 1),
+                              sizeof(Mask));
     printer.places = ns_calloc(ringPtr->headerPtr->maxLanes, sizeof(NsPlace));
     for (uint32_t i = 0; i < ringPtr->headerPtr->maxLanes; i++) {
         printer.places[i].lane = i;
@@ -135,7 +161,9 @@ Print(NsRing *ringPtr, const Wish *wishPtr, const char *file)
         if (printer.spills[i] != NULL) {
             NsSpillClose(&printer.spills[i]);
         }
+        NsMaskDestroy(&printer.masks[i].maskPtr);
     }
+    ns_free(printer.masks);
     NsMergeFree(&printer.merge);
     ns_free(printer.spills);
     ns_free(printer.spillNumbers);
@@ -181,7 +209,8 @@ Usage(const char *problem, const char *what)
 {
     fprintf(stderr,
             "\nError: %s: %s\n\nUsage: nsd --logs FILE ?--follow? "
-            "?--stream NAME? ?--severity NAME? ?--slow SECONDS?\n",
+            "?--stream NAME? ?--severity NAME? ?--slow SECONDS?\n"
+            "       nsd --logs --list ?DIR?\n",
             problem, what);
     return 1;
 }
@@ -212,8 +241,24 @@ IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr)
         >= NsSeverityWeight(wishPtr->minSeverity);
 }
 
+/*
+ * What went from the mapping meanwhile is in a spill file or written.
+ */
 static void
 PrintNew(Printer *printerPtr, const Wish *wishPtr)
+{
+    int nTimes = 0;
+
+    do {
+        PrintOnce(printerPtr, wishPtr);
+    } while (printerPtr->hasLost && ++nTimes < MAX_TIMES);
+}
+
+/*
+ * The disk is looked at behind the lanes: what has left them by then is there.
+ */
+static void
+PrintOnce(Printer *printerPtr, const Wish *wishPtr)
 {
     NsRing  *ringPtr = printerPtr->ringPtr;
     uint32_t n = MIN(atomic_load(&ringPtr->headerPtr->nLanes),
@@ -222,13 +267,17 @@ PrintNew(Printer *printerPtr, const Wish *wishPtr)
     NsSpill *spillPtr;
     int64_t  time;
 
-    LookAtDisk(printerPtr);
+    printerPtr->hasLost = false;
     printerPtr->merge.n = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (Enter(printerPtr, &printerPtr->places[i])) {
-            NsMergeAdd(&printerPtr->merge, &printerPtr->places[i]);
+        placePtr = &printerPtr->places[i];
+        if (Enter(printerPtr, placePtr)) {
+            NsMergeAdd(&printerPtr->merge, placePtr);
+        } else if (placePtr->segment != NS_RING_NONE) {
+            printerPtr->hasLost |= !IsStillThere(printerPtr, placePtr);
         }
     }
+    LookAtDisk(printerPtr);
     for (;;) {
         spillPtr = FirstOnDisk(printerPtr, &time);
         placePtr = NsMergeFirst(&printerPtr->merge);
@@ -308,7 +357,7 @@ PrintFromDisk(Printer *printerPtr, const Wish *wishPtr, NsSpill *spillPtr)
     if (framePtr->record.kind == NS_RING_WHOLE
         && IsNew(printerPtr, framePtr->record.lane, framePtr->start)
         && IsWanted(wishPtr, &record)) {
-        PrintRecord(printerPtr, &record);
+        PrintRecord(printerPtr, framePtr->record.lane, &record);
     }
     NsSpillAdvance(spillPtr, framePtr);
 }
@@ -332,17 +381,18 @@ PrintFromLane(Printer *printerPtr, const Wish *wishPtr, NsPlace *placePtr)
 
         if (IsNew(printerPtr, placePtr->lane, position)
             && IsWanted(wishPtr, &record)) {
-            PrintRecord(printerPtr, &record);
+            PrintRecord(printerPtr, placePtr->lane, &record);
         }
         NsPlaceAdvance(printerPtr->ringPtr, placePtr);
     } else {
-        /*
-         * The segment was freed meanwhile; continue with what is there now.
-         */
-        placePtr->segment = NS_RING_NONE;
         placePtr->headPtr = NULL;
     }
-    if (placePtr->headPtr != NULL && IsStillThere(printerPtr, placePtr)) {
+    /* Freed meanwhile? */
+    if (!IsStillThere(printerPtr, placePtr)) {
+        printerPtr->hasLost = true;
+        placePtr->headPtr = NULL;
+    }
+    if (placePtr->headPtr != NULL) {
         NsMergeFirstMoved(&printerPtr->merge);
     } else {
         NsMergeFirstEnded(&printerPtr->merge);
@@ -426,14 +476,20 @@ CopyRecord(Printer *printerPtr, const NsPlace *placePtr, NsRingRecord *headPtr)
  * found in the record.
  */
 static void
-PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
+PrintRecord(Printer *printerPtr, uint32_t lane, const Ns_LogRecord *recordPtr)
 {
     Ns_LogStream known = NsStreamOfLeftover(recordPtr->stream);
+    Ns_LogRecord record = *recordPtr;
     size_t       length = 0;
 
+    if (known != NULL
+        && !Hide(printerPtr, lane, NsStreamFields(known), &record)) {
+        PrintStrange(recordPtr, true);
+        return;
+    }
     while (known != NULL) {
-        length = NsStreamFormat(known, NS_LOG_NATIVE, recordPtr,
-                                printerPtr->line, printerPtr->lineRoom);
+        length = NsStreamFormat(known, NS_LOG_NATIVE, &record, printerPtr->line,
+                                printerPtr->lineRoom);
         if (length <= printerPtr->lineRoom) {
             break;
         }
@@ -443,16 +499,85 @@ PrintRecord(Printer *printerPtr, const Ns_LogRecord *recordPtr)
     if (length > 0) {
         (void) fwrite(printerPtr->line, 1, length, stdout);
     } else {
-        char     name[4 * NS_RING_NAME];
-        NsLogOut out = {name, sizeof(name), 0};
-
-        NsLogSanitize(&out, recordPtr->stream, strlen(recordPtr->stream), 1);
-        printf("[%.*s] %.*s: ", NS_LOG_TIME_LENGTH,
-               NsLogTimeText((time_t) (recordPtr->time / NS_STAMP_SECOND)),
-               (int) out.length, name);
-        PrintText(recordPtr->bytes, recordPtr->length);
-        putchar('\n');
+        PrintStrange(&record, false);
     }
+}
+
+/*
+ * By the masks of all sinks that read the lane.  False: nobody can tell what
+ * one of them hides.
+ */
+static bool
+Hide(Printer *printerPtr, uint32_t lane, const NsFieldProcs *procsPtr,
+     Ns_LogRecord *recordPtr)
+{
+    const NsRing       *ringPtr = printerPtr->ringPtr;
+    const NsRingHeader *headerPtr = ringPtr->headerPtr;
+    uint32_t            stream = ringPtr->lanes[lane].stream;
+    const NsRingStream *streamPtr = NsRingStreamAt(ringPtr, stream);
+
+    if (procsPtr == NULL || procsPtr->replaceProc == NULL
+        || stream >= headerPtr->maxStreams) {
+        return true;
+    }
+    for (uint32_t i = 0; i < headerPtr->maxReaders; i++) {
+        int     slot = (int) atomic_load(&streamPtr->readers[i]) - 1;
+        NsMask *maskPtr;
+
+        if (slot < 0 || slot >= (int) headerPtr->maxSinks
+            || *NsRingSinkAt(ringPtr, slot)->mask == '\0') {
+            continue;
+        }
+        maskPtr = MaskOf(printerPtr, slot);
+        if (maskPtr == NULL) {
+            return false;
+        }
+        *recordPtr = NsMaskRecord(maskPtr, procsPtr, recordPtr);
+    }
+    return true;
+}
+
+/*
+ * The server may change it at any time.
+ */
+static NsMask *
+MaskOf(Printer *printerPtr, int slot)
+{
+    Mask      *cachePtr = &printerPtr->masks[slot];
+    char       text[NS_RING_MASK];
+    Ns_DString error;
+
+    snprintf(text, sizeof(text), "%.*s", NS_RING_MASK - 1,
+             NsRingSinkAt(printerPtr->ringPtr, slot)->mask);
+    if (!STREQ(text, cachePtr->text)) {
+        strcpy(cachePtr->text, text);
+        NsMaskDestroy(&cachePtr->maskPtr);
+        Ns_DStringInit(&error);
+        cachePtr->maskPtr = NsMaskCreate(text, &error);
+        Ns_DStringFree(&error);
+    }
+    return cachePtr->maskPtr;
+}
+
+/*
+ * What no stream makes a line of, or must not be shown.
+ */
+static void
+PrintStrange(const Ns_LogRecord *recordPtr, bool isHidden)
+{
+    char     name[4 * NS_RING_NAME];
+    NsLogOut out = {name, sizeof(name), 0};
+
+    NsLogSanitize(&out, recordPtr->stream, strlen(recordPtr->stream), 1);
+    printf("[%.*s] %.*s: ", NS_LOG_TIME_LENGTH,
+           NsLogTimeText((time_t) (recordPtr->time / NS_STAMP_SECOND)),
+           (int) out.length, name);
+    if (isHidden) {
+        printf(NS_FIELD_HIDDEN);
+    } else {
+        PrintText(recordPtr->bytes, recordPtr->length);
+    }
+    putchar('\n');
 }
 
 /*

@@ -11,6 +11,7 @@
 
 /*
  * nsd --logs FILE ?--follow? ?--stream NAME? ?--severity NAME? ?--slow SECONDS?
+ * nsd --logs --list ?DIR?
  *
  * Takes the arguments after --logs and returns the exit status.  The server is
  * not disturbed: the mapping is read-only, and what the server frees meanwhile

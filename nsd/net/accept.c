@@ -20,6 +20,8 @@
 #include "nssocket.h"
 
 #ifdef __linux__
+#include "process/restart.h"
+
 #include <linux/filter.h>
 #endif
 
@@ -52,6 +54,8 @@ static void Listen(NsDriverThread *threadPtr);
 static void Ignore(NsDriverThread *threadPtr, int n);
 static void IgnoreAll(NsDriverThread *threadPtr);
 static void RetryLater(NsDriverThread *threadPtr);
+static void HandOver(NsDriverThread *threadPtr);
+static void StopListening(NsDriverThread *threadPtr);
 static bool HasRoom(NsDriverThread *threadPtr, int listenFd);
 static bool IsFull(const NsDriverThread *threadPtr);
 static bool IsAnyWaiting(int listenFd);
@@ -117,6 +121,10 @@ NsAcceptStop(NsDriverThread *threadPtr)
 {
     NsStamp end = NsClockNow() + LAST_CALL_MAX_NS;
 
+    if (NsRestartIsWanted()) {
+        HandOver(threadPtr);
+        return;
+    }
     /* Closing would reset what the kernel has accepted already. */
     for (int i = 0; i < threadPtr->nListeners; i++) {
         IgnoreNew(threadPtr->listeners[i].fd);
@@ -130,13 +138,33 @@ NsAcceptStop(NsDriverThread *threadPtr)
         }
     } while (!threadPtr->isStarved && IsAnyComing(threadPtr)
              && NsClockNow() < end);
-    IgnoreAll(threadPtr);
-    threadPtr->hasStopped = true;
+    StopListening(threadPtr);
     for (int i = 0; i < threadPtr->nListeners; i++) {
         if (!threadPtr->listeners[i].isShared) {
             close(threadPtr->listeners[i].fd);
         }
     }
+}
+
+/*
+ * Who connects from now on waits for the process that comes.
+ */
+static void
+HandOver(NsDriverThread *threadPtr)
+{
+    StopListening(threadPtr);
+    for (int i = 0; i < threadPtr->nListeners; i++) {
+        if (!threadPtr->listeners[i].isShared) {
+            NsRestartKeep(threadPtr->listeners[i].fd);
+        }
+    }
+}
+
+static void
+StopListening(NsDriverThread *threadPtr)
+{
+    IgnoreAll(threadPtr);
+    threadPtr->hasStopped = true;
     if (threadPtr->reserveFd >= 0) {
         close(threadPtr->reserveFd);
         threadPtr->reserveFd = -1;
@@ -228,6 +256,11 @@ AcceptOne(NsDriverThread *threadPtr, int listenFd)
         memcpy(&sockPtr->pub.later_sa, &address, sizeof(sockPtr->pub.later_sa));
     }
     NsSockNotePeer(sockPtr);
+    if (drvPtr->settings.proxyProtocol != 0 && !isShared
+        && (drvPtr->procs.opts & (NS_DRIVER_NOPARSE | NS_DRIVER_QUEUE_ONREAD))
+            == 0) {
+        sockPtr->proxyState = NS_PROXY_AWAITED;
+    }
     atomic_init(&sockPtr->state, NS_SOCK_DRIVER);
     Adopt(threadPtr, sockPtr, status);
     return !isShared;
@@ -246,7 +279,8 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->jobPtr == NULL);
     NsSocksAppend(threadPtr, sockPtr);
-    threadPtr->nSockets++;
+    (void) atomic_fetch_add_explicit(&threadPtr->nSockets, 1,
+                                     memory_order_relaxed);
     sockPtr->acceptStamp = now;
     sockPtr->mode = NS_SOCK_READING;
     atomic_store_explicit(&sockPtr->deadline, now + limit,
@@ -254,8 +288,9 @@ Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
     NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now + limit);
     if (status == NS_DRIVER_ACCEPT_QUEUE) {
         NsReadQueueUnread(threadPtr, sockPtr);
-    } else if (status == NS_DRIVER_ACCEPT_DATA || drvPtr->params.deferAccept
-               || sockPtr->isShared) {
+    } else if (drvPtr->procs.setupProc == NULL
+               && (status == NS_DRIVER_ACCEPT_DATA || drvPtr->params.deferAccept
+                   || sockPtr->isShared)) {
         /* In each case data is there. */
         NsReadSock(threadPtr, sockPtr);
     } else {
@@ -295,7 +330,9 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
 static void
 Refuse(NsDriverThread *threadPtr, int listenFd)
 {
-    static const char reply[] = "HTTP/1.0 503 Service Unavailable\r\n\r\n";
+    static const char reply[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                                "Connection: close\r\n"
+                                "Content-Length: 0\r\n\r\n";
     int               fd;
 
     close(threadPtr->reserveFd);
@@ -304,6 +341,8 @@ Refuse(NsDriverThread *threadPtr, int listenFd)
     if (fd < 0) {
         return;
     }
+    atomic_fetch_add_explicit(&threadPtr->nRefused, 1, memory_order_relaxed);
+    NsDriverCountRefusal(threadPtr, 503);
     if ((threadPtr->drvPtr->procs.opts & NS_DRIVER_SSL) == 0) {
         ssize_t n = send(fd, reply, sizeof(reply) - 1u, MSG_NOSIGNAL);
 
@@ -397,17 +436,11 @@ HasRoom(NsDriverThread *threadPtr, int listenFd)
     return closed != NULL;
 }
 
-/*
- * The threads of one driver share its limit evenly.
- */
 static bool
 IsFull(const NsDriverThread *threadPtr)
 {
-    const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
-
     return threadPtr->nSockets - threadPtr->nLeaving
-        >= (paramsPtr->maxQueueSize + paramsPtr->nDriverThreads - 1)
-        / paramsPtr->nDriverThreads;
+        >= NsDriverThreadLimit(threadPtr);
 }
 
 static bool

@@ -3,35 +3,50 @@
  *
  *      Where the bytes of a request body go.
  *
- *      A body that is larger than `maxinput` is not read: the request is handed
- *      over with its refusal at once, and what the client still sends is
- *      discarded after the reply.
+ *      A body that is larger than `maxinput`, or than the limit of its URL, is
+ *      not read: the request is handed over with its refusal at once, and what
+ *      the client still sends is discarded after the reply.
  */
 
 #include "net/body.h"
 #include "http/judge.h"
 #include "net/budget.h"
+#include "net/handover.h"
 #include "net/progress.h"
+#include "net/spool.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
 #include "base/tempfile.h"
-#include "base/writeall.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "base/assert.h"
 #include "base/episode.h"
 
+static const char noRoom[] = "body: cannot be stored";
+
 static NsReadStep BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr);
-static NsReadStep BeginChunks(NsSock *sockPtr);
-static NsReadStep TakeChunks(NsSock *sockPtr, char *bytes, size_t length);
+static NsReadStep BeginChunks(NsDriverThread *threadPtr, NsSock *sockPtr);
+static NsReadStep TakeChunks(NsDriverThread *threadPtr, NsSock *sockPtr,
+                             char *bytes, size_t length);
+static NsReadStep KeepForFile(NsDriverThread *threadPtr, NsSock *sockPtr,
+                              const char *bytes, size_t length, bool isWhole);
+static NsReadStep RefuseChunks(NsSock               *sockPtr,
+                               const NsChunkDecoder *decoderPtr);
 static NsReadStep Complete(NsSock *sockPtr);
-static NsReadStep Refuse(NsSock *sockPtr, int status);
+static void       Limit(NsSock *sockPtr);
+static NsReadStep RefuseLarge(NsSock *sockPtr);
+static NsReadStep Refuse(NsSock *sockPtr, int status, const char *reason);
 static bool       Store(NsSock *sockPtr, const char *bytes, size_t length);
+static bool       HasMemory(NsSock *sockPtr, size_t length);
 static bool       GrowMemory(NsSock *sockPtr, size_t length);
-static bool       OpenFile(NsSock *sockPtr, bool isNamed);
-static void       LogShortage(const NsSock *sockPtr, int reason);
-static bool       Reserve(NsMessage *messagePtr, int64_t bytes);
-static void       SendContinue(NsSock *sockPtr);
+static bool       MoveToFile(NsSock *sockPtr);
+static bool       OpenFile(NsSock *sockPtr);
+static bool       IsNamed(const NsSock *sockPtr);
+static bool WriteFile(const NsSock *sockPtr, const char *bytes, size_t length,
+                      size_t offset);
+static void LogShortage(const NsSock *sockPtr, int reason);
+static bool Reserve(NsMessage *messagePtr, int64_t bytes);
+static void SendContinue(NsSock *sockPtr);
 
 NsReadStep
 NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
@@ -40,12 +55,8 @@ NsBodyBegin(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsReader  *readerPtr = messagePtr->readerPtr;
     size_t     headBytes = messagePtr->head.headBytes;
 
-    if (messagePtr->refusal != 0
-        && (messagePtr->head.isChunked || messagePtr->head.contentLength > 0)) {
-        return Refuse(sockPtr, messagePtr->refusal);
-    }
     if (messagePtr->head.isChunked) {
-        return BeginChunks(sockPtr);
+        return BeginChunks(threadPtr, sockPtr);
     }
     if (messagePtr->head.contentLength > 0) {
         return BeginKnown(threadPtr, sockPtr);
@@ -104,23 +115,88 @@ NsBodyTake(NsDriverThread *threadPtr, NsSock *sockPtr, size_t nNew)
         NsAssert((int64_t) messagePtr->contentLength <= readerPtr->bodyBytes);
         break;
     case NS_READ_FILE:
-        if (!Store(sockPtr, threadPtr->scratch, nNew)) {
-            return Refuse(sockPtr, 503);
+        if (!NsBodyStore(sockPtr, threadPtr->scratch, nNew)) {
+            return Refuse(sockPtr, 503, noRoom);
         }
         break;
     case NS_READ_CHUNKS:
-        return TakeChunks(sockPtr, threadPtr->scratch, nNew);
+        return TakeChunks(threadPtr, sockPtr, threadPtr->scratch, nNew);
     case NS_READ_HEAD:
         NsAssert(0);
         break;
     }
-    if (readerPtr->progressPtr != NULL) {
-        NsProgressUpdate(readerPtr->progressPtr,
-                         (int64_t) messagePtr->contentLength);
-    }
+    NsBodyNoteProgress(messagePtr);
     return (int64_t) messagePtr->contentLength >= readerPtr->bodyBytes
         ? Complete(sockPtr)
         : NS_STEP_AGAIN;
+}
+
+NsReadStep
+NsBodyRefuseMalformed(NsSock *sockPtr, int status, const char *reason)
+{
+    sockPtr->messagePtr->isMalformed = true;
+    return Refuse(sockPtr, status, reason);
+}
+
+NsReadStep
+NsBodyRefuse(NsSock *sockPtr, int status)
+{
+    NsAssert(status == 413 || status == 503);
+    return status == 413 ? RefuseLarge(sockPtr)
+                         : Refuse(sockPtr, status, noRoom);
+}
+
+NsReadStep
+NsBodyBeginFrames(NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    int64_t    total = messagePtr->head.contentLength;
+
+    NsAssert(readerPtr->phase == NS_READ_HEAD);
+    Limit(sockPtr);
+    if (total > readerPtr->maxBytes) {
+        return RefuseLarge(sockPtr);
+    }
+    readerPtr->phase = NS_READ_CHUNKS;
+    readerPtr->bodyBytes = total;
+    readerPtr->progressPtr = NsProgressBegin(&messagePtr->head);
+    return NS_STEP_AGAIN;
+}
+
+NsReadStep
+NsBodyTakeFrame(NsSock *sockPtr, const char *bytes, size_t length)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    NsAssert(messagePtr->readerPtr->phase == NS_READ_CHUNKS);
+    if ((int64_t) (messagePtr->contentLength + length)
+        > messagePtr->readerPtr->maxBytes) {
+        return RefuseLarge(sockPtr);
+    }
+    if (sockPtr->homePtr->nSpoolers > 0 && !HasMemory(sockPtr, length)) {
+        return NS_STEP_SPOOL;
+    }
+    if (!Store(sockPtr, bytes, length)) {
+        return Refuse(sockPtr, 503, noRoom);
+    }
+    NsBodyNoteProgress(messagePtr);
+    return NS_STEP_AGAIN;
+}
+
+void
+NsBodyNoteProgress(const NsMessage *messagePtr)
+{
+    if (messagePtr->readerPtr->progressPtr != NULL) {
+        NsProgressUpdate(messagePtr->readerPtr->progressPtr,
+                         (int64_t) messagePtr->contentLength);
+    }
+}
+
+NsReadStep
+NsBodyEndFrames(NsSock *sockPtr)
+{
+    return Complete(sockPtr);
 }
 
 /*
@@ -138,8 +214,9 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
     size_t                nThere = readerPtr->used - headBytes;
 
     NsAssert(total > 0 && headBytes <= readerPtr->used);
-    if (total > paramsPtr->maxInput) {
-        return Refuse(sockPtr, 413);
+    Limit(sockPtr);
+    if (total > readerPtr->maxBytes) {
+        return RefuseLarge(sockPtr);
     }
     readerPtr->bodyBytes = total;
     if ((int64_t) nThere < total) {
@@ -159,22 +236,48 @@ BeginKnown(NsDriverThread *threadPtr, NsSock *sockPtr)
         memcpy(messagePtr->content, bytes, nThere);
         messagePtr->contentLength = nThere;
     } else {
-        bool isNamed = paramsPtr->maxUpload > 0 && total > paramsPtr->maxUpload
-            && total > paramsPtr->readAhead;
-
+        /* It is more than the buffer has room for: not all of it is there. */
         readerPtr->phase = NS_READ_FILE;
-        if (!OpenFile(sockPtr, isNamed) || !Store(sockPtr, bytes, nThere)) {
-            return Refuse(sockPtr, 503);
-        }
-        if (threadPtr->nSpoolers > 0 && (int64_t) nThere < total) {
-            return NS_STEP_SPOOL;
-        }
+        return KeepForFile(threadPtr, sockPtr, bytes, nThere, false);
     }
     return (int64_t) nThere >= total ? Complete(sockPtr) : NS_STEP_AGAIN;
 }
 
+/*
+ * Bytes of a body that goes to a file.  A spooler thread writes them, if there
+ * is one, and what comes behind them.
+ */
 static NsReadStep
-BeginChunks(NsSock *sockPtr)
+KeepForFile(NsDriverThread *threadPtr, NsSock *sockPtr, const char *bytes,
+            size_t length, bool isWhole)
+{
+    NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
+
+    NsAssert(bytes != NULL && readerPtr->unstored == NULL);
+    readerPtr->unstored = bytes;
+    readerPtr->unstoredBytes = length;
+    readerPtr->isWhole = isWhole;
+    return threadPtr->nSpoolers > 0 ? NS_STEP_SPOOL : NsBodyGoOn(sockPtr);
+}
+
+NsReadStep
+NsBodyGoOn(NsSock *sockPtr)
+{
+    NsMessage  *messagePtr = sockPtr->messagePtr;
+    NsReader   *readerPtr = messagePtr->readerPtr;
+    const char *bytes = readerPtr->unstored;
+
+    NsAssert(bytes != NULL);
+    readerPtr->unstored = NULL;
+    if (!NsBodyStore(sockPtr, bytes, readerPtr->unstoredBytes)) {
+        return Refuse(sockPtr, 503, noRoom);
+    }
+    NsBodyNoteProgress(messagePtr);
+    return readerPtr->isWhole ? Complete(sockPtr) : NS_STEP_AGAIN;
+}
+
+static NsReadStep
+BeginChunks(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
     NsReader  *readerPtr = messagePtr->readerPtr;
@@ -182,50 +285,64 @@ BeginChunks(NsSock *sockPtr)
 
     NsAssert(headBytes <= readerPtr->used);
     readerPtr->phase = NS_READ_CHUNKS;
-    NsChunkInit(&readerPtr->chunks,
-                (uint64_t) sockPtr->drvPtr->params.maxInput);
+    Limit(sockPtr);
+    NsChunkInit(&readerPtr->chunks, (uint64_t) readerPtr->maxBytes);
     if (readerPtr->used == headBytes) {
         SendContinue(sockPtr);
         return NS_STEP_AGAIN;
     }
-    return TakeChunks(sockPtr, readerPtr->buffer + headBytes,
+    return TakeChunks(threadPtr, sockPtr, readerPtr->buffer + headBytes,
                       readerPtr->used - headBytes);
 }
 
 static NsReadStep
-TakeChunks(NsSock *sockPtr, char *bytes, size_t length)
+TakeChunks(NsDriverThread *threadPtr, NsSock *sockPtr, char *bytes,
+           size_t length)
 {
     NsMessage    *messagePtr = sockPtr->messagePtr;
     NsReader     *readerPtr = messagePtr->readerPtr;
-    const char   *entity = NsHttpKnown(&messagePtr->head,
-                                       NS_FIELD_EXPECTED_ENTITY_LENGTH);
     size_t        nDecoded, nConsumed;
     NsChunkStatus status = NsChunkDecode(&readerPtr->chunks, bytes, length,
                                          &nDecoded, &nConsumed);
-    Tcl_WideInt   expected;
+    bool          mustSpool;
 
     NsAssert(nDecoded <= length && nConsumed <= length);
     if (status == NS_CHUNK_TOO_LARGE) {
-        return Refuse(sockPtr, 413);
+        return RefuseLarge(sockPtr);
     }
     if (status == NS_CHUNK_BAD) {
-        return NS_STEP_BAD_CHUNK;
+        return RefuseChunks(sockPtr, &readerPtr->chunks);
     }
-    if (nDecoded > 0u && !Store(sockPtr, bytes, nDecoded)) {
-        return Refuse(sockPtr, 503);
+    mustSpool = threadPtr->nSpoolers > 0 && nDecoded > 0u
+        && !HasMemory(sockPtr, nDecoded);
+    if (mustSpool && bytes == threadPtr->scratch) {
+        bytes = NsArenaDup(&messagePtr->arena, bytes, length);
     }
     if (status == NS_CHUNK_DONE) {
         readerPtr->rest = bytes + nConsumed;
         readerPtr->restBytes = length - nConsumed;
-        return Complete(sockPtr);
     }
-    if (entity != NULL && Ns_StrToWideInt(entity, &expected) == NS_OK
-        && (Tcl_WideInt) messagePtr->contentLength >= expected) {
-        /* The end of the chunks may still come: nothing else can follow. */
-        messagePtr->mustClose = true;
-        return Complete(sockPtr);
+    if (mustSpool) {
+        return KeepForFile(threadPtr, sockPtr, bytes, nDecoded,
+                           status == NS_CHUNK_DONE);
     }
-    return NS_STEP_AGAIN;
+    if (nDecoded > 0u && !Store(sockPtr, bytes, nDecoded)) {
+        return Refuse(sockPtr, 503, noRoom);
+    }
+    return status == NS_CHUNK_DONE ? Complete(sockPtr) : NS_STEP_AGAIN;
+}
+
+static NsReadStep
+RefuseChunks(NsSock *sockPtr, const NsChunkDecoder *decoderPtr)
+{
+    char reason[100];
+
+    if (!decoderPtr->hasBadByte) {
+        return NsBodyRefuseMalformed(sockPtr, 400, decoderPtr->reason);
+    }
+    snprintf(reason, sizeof(reason), "%s: byte 0x%02x", decoderPtr->reason,
+             decoderPtr->badByte);
+    return NsBodyRefuseMalformed(sockPtr, 400, reason);
 }
 
 /*
@@ -237,6 +354,11 @@ Complete(NsSock *sockPtr)
     NsMessage *messagePtr = sockPtr->messagePtr;
     NsReader  *readerPtr = messagePtr->readerPtr;
 
+    if (messagePtr->contentFile != NULL
+        && (int64_t) messagePtr->contentLength
+            <= sockPtr->drvPtr->params.maxUpload) {
+        NsMessageDropName(messagePtr);
+    }
     if (readerPtr->phase == NS_READ_BUFFER) {
         size_t end = messagePtr->head.headBytes + (size_t) readerPtr->bodyBytes;
 
@@ -252,20 +374,52 @@ Complete(NsSock *sockPtr)
 }
 
 /*
- * The body cannot be taken, or nobody wants it.  The rest of it is discarded
- * after the reply.
+ * Before anything of the body is taken, or asked for: how long it may be.
  */
+static void
+Limit(NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+    NsReader  *readerPtr = messagePtr->readerPtr;
+    int64_t    limit = NsHandOverBodyLimit(sockPtr->drvPtr, messagePtr);
+
+    readerPtr->maxBytes = sockPtr->drvPtr->params.maxInput;
+    readerPtr->isUrlLimit = limit < readerPtr->maxBytes;
+    if (readerPtr->isUrlLimit) {
+        readerPtr->maxBytes = limit;
+    }
+    NsAssert(readerPtr->maxBytes > 0);
+}
+
 static NsReadStep
-Refuse(NsSock *sockPtr, int status)
+RefuseLarge(NsSock *sockPtr)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
 
-    NsAssert(status >= 400);
+    if (!messagePtr->readerPtr->isUrlLimit) {
+        return Refuse(sockPtr, 413, "body: larger than maxinput");
+    }
+    messagePtr->bodyLimit = messagePtr->readerPtr->maxBytes;
+    return Refuse(sockPtr, 413, "body: larger than the maxupload of its URL");
+}
+
+/*
+ * The body cannot be taken.  The rest of it is discarded after the reply.
+ */
+static NsReadStep
+Refuse(NsSock *sockPtr, int status, const char *reason)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    NsAssert(status >= 400 && messagePtr->head.method != NULL);
+    Ns_Log(Notice, "%s: refused a request from %s with status %d: %s",
+           sockPtr->drvPtr->pub.module, sockPtr->peer, status, reason);
     NsMessageDropFile(messagePtr);
     messagePtr->content = NsArenaZalloc(&messagePtr->arena, 1u);
     messagePtr->contentLength = 0u;
     messagePtr->refusal = status;
     messagePtr->mustClose = true;
+    NsDriverCountRefusal(sockPtr->homePtr, status);
     messagePtr->readerPtr->isDrained = false;
     sockPtr->isLong = true;
     return NS_STEP_REQUEST;
@@ -280,31 +434,72 @@ Store(NsSock *sockPtr, const char *bytes, size_t length)
 {
     NsMessage *messagePtr = sockPtr->messagePtr;
 
-    if (messagePtr->contentFd < 0) {
-        if (GrowMemory(sockPtr, length)) {
-            memcpy(messagePtr->content + messagePtr->contentLength, bytes,
-                   length);
-            messagePtr->contentLength += length;
-            messagePtr->content[messagePtr->contentLength] = '\0';
-            return true;
-        }
-        if (!OpenFile(sockPtr, false)) {
-            return false;
-        }
-        if (messagePtr->contentLength > 0u
-            && !NsWriteAllAt(messagePtr->contentFd, messagePtr->content,
-                             messagePtr->contentLength, 0)) {
-            LogShortage(sockPtr, errno);
-            return false;
-        }
-        messagePtr->content = NULL;
+    if (!HasMemory(sockPtr, length)) {
+        return NsBodyStore(sockPtr, bytes, length);
     }
-    if (!NsWriteAllAt(messagePtr->contentFd, bytes, length,
-                      (off_t) messagePtr->contentLength)) {
-        LogShortage(sockPtr, errno);
+    memcpy(messagePtr->content + messagePtr->contentLength, bytes, length);
+    messagePtr->contentLength += length;
+    messagePtr->content[messagePtr->contentLength] = '\0';
+    return true;
+}
+
+bool
+NsBodyStore(NsSock *sockPtr, const char *bytes, size_t length)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if ((messagePtr->contentFd < 0 && !MoveToFile(sockPtr))
+        || !WriteFile(sockPtr, bytes, length, messagePtr->contentLength)) {
         return false;
     }
     messagePtr->contentLength += length;
+    return true;
+}
+
+/*
+ * True when there is room in memory for so many bytes more: the body begins
+ * there unless it is known to be too long.
+ */
+static bool
+HasMemory(NsSock *sockPtr, size_t length)
+{
+    const NsMessage *messagePtr = sockPtr->messagePtr;
+
+    return messagePtr->contentFd < 0
+        && messagePtr->head.contentLength <= sockPtr->drvPtr->params.readAhead
+        && GrowMemory(sockPtr, length);
+}
+
+/*
+ * From memory, if there is anything of it.
+ */
+static bool
+MoveToFile(NsSock *sockPtr)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if (!OpenFile(sockPtr)
+        || (messagePtr->contentLength > 0u
+            && !WriteFile(sockPtr, messagePtr->content,
+                          messagePtr->contentLength, 0))) {
+        return false;
+    }
+    messagePtr->content = NULL;
+    return true;
+}
+
+static bool
+WriteFile(const NsSock *sockPtr, const char *bytes, size_t length,
+          size_t offset)
+{
+    NsMessage *messagePtr = sockPtr->messagePtr;
+
+    if (!NsSpoolWrite(NS_SPOOL_BODIES, messagePtr->contentFd, bytes, length,
+                      (off_t) offset)) {
+        LogShortage(sockPtr, errno);
+        return false;
+    }
+    messagePtr->spoolBytes += (int64_t) length;
     return true;
 }
 
@@ -344,12 +539,12 @@ GrowMemory(NsSock *sockPtr, size_t length)
 }
 
 static bool
-OpenFile(NsSock *sockPtr, bool isNamed)
+OpenFile(NsSock *sockPtr)
 {
     NsMessage  *messagePtr = sockPtr->messagePtr;
     const char *directory = sockPtr->drvPtr->settings.uploadPath;
 
-    if (isNamed) {
+    if (IsNamed(sockPtr)) {
         Ns_DString ds;
 
         Ns_DStringInit(&ds);
@@ -361,12 +556,26 @@ OpenFile(NsSock *sockPtr, bool isNamed)
         }
         Ns_DStringFree(&ds);
     } else {
-        messagePtr->contentFd = NsTempFileOpen(directory);
+        messagePtr->contentFd = NsSpoolOpen(directory);
     }
     if (messagePtr->contentFd < 0) {
         LogShortage(sockPtr, errno);
     }
     return messagePtr->contentFd >= 0;
+}
+
+/*
+ * One whose length is not known yet may become long enough to have a name.
+ */
+static bool
+IsNamed(const NsSock *sockPtr)
+{
+    const NsDriverParams *paramsPtr = &sockPtr->drvPtr->params;
+    int64_t               total = sockPtr->messagePtr->head.contentLength;
+
+    return paramsPtr->maxUpload > 0
+        && (total < 0
+            || (total > paramsPtr->maxUpload && total > paramsPtr->readAhead));
 }
 
 static void
@@ -379,8 +588,9 @@ LogShortage(const NsSock *sockPtr, int reason)
         Ns_Log(Error,
                "%s: cannot store the body of a request in %s: %s; such"
                " requests are refused until it works again",
-               drvPtr->pub.module, drvPtr->settings.uploadPath,
-               strerror(reason));
+               drvPtr->pub.module,
+               NsSpoolDirectory(drvPtr->settings.uploadPath),
+               NsSpoolReason(NS_SPOOL_BODIES, reason));
     }
 }
 

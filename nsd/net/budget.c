@@ -13,21 +13,21 @@
  */
 static _Atomic int64_t usedBytes[NS_BUDGET_COUNT];
 
-static int64_t limitBytes[NS_BUDGET_COUNT] = {
+static _Atomic int64_t limitBytes[NS_BUDGET_COUNT] = {
     [NS_BUDGET_BODIES] = INT64_C(256) << 20,
-    [NS_BUDGET_HEADERS] = INT64_C(64) << 20,
-    [NS_BUDGET_SPOOL] = INT64_C(1) << 30};
+    [NS_BUDGET_HEADERS] = INT64_C(64) << 20};
 
 void
 NsBudgetSetLimit(NsBudget budget, int64_t bytes)
 {
-    limitBytes[budget] = bytes;
+    atomic_store_explicit(&limitBytes[budget], bytes, memory_order_relaxed);
 }
 
 bool
 NsBudgetTake(NsBudget budget, int64_t bytes)
 {
-    int64_t limit = limitBytes[budget];
+    int64_t limit = atomic_load_explicit(&limitBytes[budget],
+                                         memory_order_relaxed);
     int64_t before = atomic_fetch_add_explicit(&usedBytes[budget], bytes,
                                                memory_order_relaxed);
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0
  * budget.h --
  *
- *      Limits for the memory, and the disk, of all requests together.
+ *      Limits for the memory of all requests together.
  *
  *      A body that would exceed the limit of bodies goes to a temporary file.
  *      A header cannot: one that needs more than the first buffer, and would
- *      exceed the limit of headers, 64 MB, is refused.  Output that clients do
- *      not take goes to temporary files; a reply that would exceed the limit of
- *      these is cut.
+ *      exceed the limit of headers, 64 MB, is refused.
  */
 
 #ifndef NSD_NET_BUDGET_H
@@ -15,12 +13,7 @@
 
 #include "nstypes.h"
 
-typedef enum {
-    NS_BUDGET_BODIES,
-    NS_BUDGET_HEADERS,
-    NS_BUDGET_SPOOL,
-    NS_BUDGET_COUNT
-} NsBudget;
+typedef enum { NS_BUDGET_BODIES, NS_BUDGET_HEADERS, NS_BUDGET_COUNT } NsBudget;
 
 /*
  * Set a limit in bytes.  Before the drivers start.

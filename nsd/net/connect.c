@@ -10,7 +10,6 @@
 
 #include "net/connect.h"
 
-#include <sys/un.h>
 #include "net/listen.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -309,27 +308,4 @@ Rename(NsConnector *connectorPtr, NS_SOCKET sock)
     close(sock);
     connectorPtr->fd = -1;
     return fd;
-}
-
-NS_SOCKET
-NsConnectUnix(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    NS_SOCKET          sock;
-
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        errno = ENAMETOOLONG;
-        return NS_INVALID_SOCKET;
-    }
-    memcpy(address.sun_path, path, strlen(path));
-    sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (sock != NS_INVALID_SOCKET
-        && connect(sock, (struct sockaddr *) &address, sizeof(address)) != 0) {
-        int reason = errno;
-
-        ns_sockclose(sock);
-        errno = reason;
-        return NS_INVALID_SOCKET;
-    }
-    return sock;
 }

@@ -72,9 +72,4 @@ NS_SOCKET NsConnectorTake(NsConnector *connectorPtr);
  */
 NS_SOCKET NsConnectorTakePending(NsConnector *connectorPtr);
 
-/*
- * To a socket in the file system, at once or not at all; errno.  Non-blocking.
- */
-NS_SOCKET NsConnectUnix(const char *path);
-
 #endif

@@ -24,13 +24,6 @@
 #include "base/assert.h"
 #include "base/lock.h"
 
-#include <sys/resource.h>
-
-/*
- * For files, log sinks, connections to others.
- */
-#define OTHER_DESCRIPTORS 1024
-
 NsDriver *NsFirstDriver;
 
 static atomic_bool isStopping;
@@ -43,7 +36,6 @@ static bool CheckInit(const char *module, const Ns_DriverInitData *initPtr);
 static void TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr);
 static void TakeProtocol(NsDriver *drvPtr, const NsDriverLater *laterPtr);
 static Ns_DriverRecvProc Refuse;
-static void              RaiseDescriptorLimit(void);
 static Ns_ReturnCode     StartDriver(NsDriver *drvPtr);
 static void              StartHelpers(NsDriver *drvPtr);
 static void              JoinThreads(NsDriver *drvPtr, NsStamp deadline,
@@ -143,10 +135,9 @@ Register(const char *server, const char *module,
     if (!NsDriverParamsRead(drvPtr)) {
         return NS_ERROR;
     }
-    if (serverPtr == NULL) {
-        drvPtr->settings.hostMapPtr =
-            NsHostMapCreate(drvPtr, drvPtr->params.defaultServer);
-    }
+    drvPtr->settings.hostMapPtr = serverPtr == NULL
+        ? NsHostMapCreate(drvPtr, drvPtr->params.defaultServer)
+        : NsHostMapCreateOwn(drvPtr);
     while (*endPtrPtr != NULL) {
         endPtrPtr = &(*endPtrPtr)->nextPtr;
     }
@@ -157,7 +148,7 @@ Register(const char *server, const char *module,
 Ns_ReturnCode
 NsDriversStart(void)
 {
-    RaiseDescriptorLimit();
+    NsDriverRaiseLimit();
     for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
         if (drvPtr->ports[0] != 0 || drvPtr->nPorts > 1
@@ -168,32 +159,6 @@ NsDriversStart(void)
         }
     }
     return NS_OK;
-}
-
-/*
- * Connections are limited by maxqueuesize, not by a soft limit that was chosen
- * for programs that use select(): as far as the hard limit allows it.
- */
-static void
-RaiseDescriptorLimit(void)
-{
-    struct rlimit limit;
-    rlim_t        wanted = OTHER_DESCRIPTORS;
-
-    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
-         drvPtr = drvPtr->nextPtr) {
-        wanted += (rlim_t) drvPtr->params.maxQueueSize;
-    }
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
-        return;
-    }
-    limit.rlim_cur = MIN(wanted, limit.rlim_max);
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        Ns_Log(Notice, "driver: the process may open %" PRIu64 " files%s",
-               (uint64_t) limit.rlim_cur,
-               limit.rlim_cur < wanted ? ", fewer than maxqueuesize needs"
-                                       : "");
-    }
 }
 
 void
@@ -209,6 +174,25 @@ NsDriversStop(void)
             NsLoopStop(&drvPtr->threads[i]->loop);
         }
     }
+}
+
+bool
+NsDriversTurn(void)
+{
+    bool doTurn = true;
+
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
+            doTurn &= NsLoopAsk(&drvPtr->threads[i]->loop);
+        }
+        for (int i = 0; i < drvPtr->nWriters; i++) {
+            doTurn &= NsWriterTurns(drvPtr->writers[i]);
+        }
+    }
+    return doTurn;
 }
 
 void
@@ -285,6 +269,7 @@ TakeProcs(NsDriver *drvPtr, const Ns_DriverInitData *initPtr)
     if (initPtr->version < NS_DRIVER_VERSION_OWN) {
         procsPtr->detailsProc = NULL;
         procsPtr->setupProc = NULL;
+        procsPtr->protocolProc = NULL;
     }
 }
 

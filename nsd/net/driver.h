@@ -21,6 +21,11 @@ Ns_ReturnCode NsDriversStart(void);
 bool NsDriversStopping(void);
 
 /*
+ * Whether the threads of drivers and writers have turned since the last call.
+ */
+bool NsDriversTurn(void);
+
+/*
  * Stop accepting.  Requests in the making, and those that come within a moment
  * on connections that were accepted, are still handed over (see handover.h).
  * Wait ends driver, spooler and writer threads when their work is done, or at

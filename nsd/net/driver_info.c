@@ -8,6 +8,7 @@
 #include "net/driver_int.h"
 #include "net/tlsclient.h"
 #include "net/hostmap.h"
+#include "net/h2info.h"
 #include "net/writer_info.h"
 #include "nsset.h"
 #include "nsstring.h"
@@ -17,6 +18,7 @@ static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
 static void AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp span);
 static void AppendThreadStats(Ns_DString           *dsPtr,
                               const NsDriverThread *threadPtr);
+static void AppendRefusals(Ns_DString *dsPtr, const NsDriverThread *threadPtr);
 static NsDriver *FindByPrefix(const char *prefix);
 static bool      MayShow(const NsDriver *drvPtr, const char *server);
 
@@ -109,6 +111,11 @@ NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong)
          drvPtr = drvPtr->nextPtr) {
         for (int i = 0; i < drvPtr->nWriters; i++) {
             NsWriterAppendList(drvPtr->writers[i], dsPtr, server, isLong);
+        }
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
+            NsH2InfoAppend(drvPtr->threads[i], dsPtr, server, isLong);
         }
     }
 }
@@ -214,6 +221,36 @@ AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
     AppendNumber(dsPtr, "closing",
                  atomic_load_explicit(&threadPtr->nClosing,
                                       memory_order_relaxed));
+    AppendNumber(dsPtr, "connections",
+                 atomic_load_explicit(&threadPtr->nSockets,
+                                      memory_order_relaxed));
+    AppendNumber(dsPtr, "maxconnections", NsDriverThreadLimit(threadPtr));
+    AppendNumber(dsPtr, "evicted",
+                 atomic_load_explicit(&threadPtr->nEvicted,
+                                      memory_order_relaxed));
+    AppendNumber(dsPtr, "refused",
+                 atomic_load_explicit(&threadPtr->nRefused,
+                                      memory_order_relaxed));
+    AppendRefusals(dsPtr, threadPtr);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static void
+AppendRefusals(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
+{
+    Ns_DStringAppendElement(dsPtr, "refusals");
+    Tcl_DStringStartSublist(dsPtr);
+    for (int i = 0; i < NS_REFUSAL_STATUSES; i++) {
+        int64_t n = atomic_load_explicit(&threadPtr->refusals[i],
+                                         memory_order_relaxed);
+
+        if (n > 0) {
+            char status[12];
+
+            snprintf(status, sizeof(status), "%d", NS_REFUSAL_STATUS + i);
+            AppendNumber(dsPtr, status, n);
+        }
+    }
     Tcl_DStringEndSublist(dsPtr);
 }
 

@@ -22,6 +22,7 @@
 
 #include "nsdriver.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "http/parse.h"
 #include "net/driver.h"
 #include "net/loop.h"
@@ -38,16 +39,22 @@ typedef enum { NS_SOCK_DRIVER, NS_SOCK_BUSY, NS_SOCK_BUSY_EVENT } NsSockState;
 
 typedef enum {
     NS_SOCK_READING, /* Idle, or a request is arriving. */
+    NS_SOCK_SESSION, /* HTTP/2: the requests are those of its streams. */
     NS_SOCK_CLOSING, /* Our side is shut; what comes is discarded. */
     NS_SOCK_DEAD     /* To be destroyed by the driver thread. */
 } NsSockMode;
+
+/*
+ * The header of the PROXY protocol, at the start of a connection.
+ */
+typedef enum { NS_PROXY_NONE, NS_PROXY_AWAITED, NS_PROXY_BEGUN } NsProxyState;
 
 struct NsSock {
     Ns_Sock         pub;      /* Must be first.  Set at accept. */
     NsDriver       *drvPtr;   /* Constant. */
     NsDriverThread *homePtr;  /* Constant: the driver thread. */
-    unsigned short  peerPort; /* Constant. */
-    char            peer[46]; /* Constant. */
+    unsigned short  peerPort; /* Constant, once a proxy has named it. */
+    char            peer[46]; /* Likewise. */
 
     atomic_int      state;    /* NsSockState, see above. */
     _Atomic NsStamp deadline; /* Any owner sets it; the driver thread
@@ -64,6 +71,7 @@ struct NsSock {
     bool isShared;          /* It is the listening one: a datagram. */
     bool isLong;            /* Closing may take longer: a body was
                              * left unread. */
+    bool         isStream;  /* Of HTTP/2, no connection; constant. */
     int16_t      corkDepth;
     NsMessage   *messagePtr; /* Being received, or NULL. */
     NsWriterJob *jobPtr;     /* Queued output of this request. */
@@ -83,12 +91,19 @@ struct NsSock {
                                * began; 0: there is none. */
     NsLook report;            /* The bytes were here by then; 0: not
                                * known. */
-    bool    isRegistered;     /* With the poller. */
-    bool    isPartial;        /* Counted in the peer table. */
-    bool    isLeaving;        /* Closed to make room. */
-    NsSock *nextPtr;          /* In heads if headStamp is set, else in
-                               * others. */
+    NsProxyState proxyState;
+    bool         isRegistered; /* With the poller. */
+    bool         isPartial;    /* Counted in the peer table. */
+    bool         isLeaving;    /* Closed to make room. */
+    bool         isPutOff;     /* New, and in the thread's own inbox. */
+    NsSock      *nextPtr;      /* In heads if headStamp is set, else in
+                                * others. */
     NsSock *prevPtr;
+
+    /* The same, of a connection of HTTP/2. */
+    struct NsH2Session *sessionPtr;
+    bool                hasRest;   /* It waits for room to write. */
+    NsStamp             idleSince; /* No stream was open; or 0. */
 };
 
 typedef struct NsSockList {
@@ -126,6 +141,16 @@ typedef struct NsReadKind {
 /*
  * A driver thread or a spooler thread.
  */
+typedef struct NsDeferredCall {
+    void (*proc)(void *arg);
+    void *arg;
+} NsDeferredCall;
+
+#define NS_MAX_DEFERRED 8
+
+#define NS_REFUSAL_STATUS   400 /* The first one. */
+#define NS_REFUSAL_STATUSES 200
+
 struct NsDriverThread {
     NsDriver         *drvPtr;     /* Constant. */
     char             *name;       /* Constant, as `nssock:0`. */
@@ -145,23 +170,36 @@ struct NsDriverThread {
     _Atomic int64_t nSpooled;
     _Atomic int64_t nPartial;
     _Atomic int64_t nErrors;
+    _Atomic int64_t nEvicted; /* Connections closed to make room. */
+    _Atomic int64_t nRefused; /* Likewise, out of descriptors: by a 503. */
+    _Atomic int64_t refusals[NS_REFUSAL_STATUSES]; /* Requests that were not
+                                                    * handed over as they came,
+                                                    * by status; by any. */
 
     /* As it is now.  Reading: written by the thread.  The others: by any. */
     atomic_int nReading; /* Half-received requests. */
     atomic_int nWaiting; /* Requests that a full pool has not queued. */
     atomic_int nClosing; /* Our side of the connection is shut. */
+    atomic_int nSockets; /* Connections; written by the thread. */
+
+    Ns_Mutex           streamLock; /* Guards the news of HTTP/2 streams, and: */
+    struct NsH2Stream *firstShownPtr; /* Those that may wait; h2info.h. */
 
     /* The thread itself. */
-    NsStamp      acceptLogStamp; /* When many were logged. */
-    NsWheelEntry retryEntry;     /* When to accept again. */
-    NsSockList   others;         /* Its sockets, in the order of their
-                                  * last requests; but these: */
-    NsSockList heads;            /* A head or handshake has begun, the
-                                  * oldest first. */
-    int                 nSockets;
+    NsStamp      acceptLogStamp;  /* When many were logged. */
+    NsWheelEntry retryEntry;      /* When to accept again. */
+    NsSockList   others;          /* Its sockets, in the order of their
+                                   * last requests; but these: */
+    NsSockList heads;             /* A head or handshake has begun, the
+                                   * oldest first. */
     int                 nLeaving; /* Of them, closed to make room. */
     int                 nextSpooler;
-    bool                mustYield;    /* Before it waits for events. */
+    int                 nSetUp;    /* New connections in this turn. */
+    bool                mustYield; /* Before it waits for events. */
+    bool                mayDefer;  /* See NsDriverDefer; these, too. */
+    int                 nDeferred;
+    NsDeferredCall      deferred[NS_MAX_DEFERRED];
+    NsStamp             deferStamp;   /* Since the first was deferred. */
     bool                isListening;  /* The listeners are watched. */
     bool                isStarved;    /* Out of descriptors. */
     bool                hasStopped;   /* The listeners are closed. */
@@ -177,46 +215,56 @@ struct NsDriverThread {
     char               *scratch;      /* NS_SCRATCH_BYTES for bodies. */
 };
 
-#define NS_SCRATCH_BYTES 65536
+/*
+ * What is read of a body at once, and written to its file.  A thread that never
+ * reads so much has the addresses alone.
+ */
+#define NS_SCRATCH_BYTES 1048576
 
 /*
- * From the configuration; sizes in bytes.
+ * From the configuration; sizes in bytes.  Those that are atomic are settings:
+ * written under a lock of driver_params.c, read by any thread.
  */
 typedef struct NsDriverParams {
-    int64_t maxInput;        /* Longest body. */
-    int64_t maxUpload;       /* Longer ones into a named file; 0:
-                              * none is. */
-    int64_t       readAhead; /* Longer ones to disk. */
-    int           bufSize;   /* Of the first read. */
-    NsParseLimits limits;
-    int           maxQueueSize; /* Sockets of all its threads. */
-    int           acceptSize;   /* Accepted at a time. */
-    int           acceptLog;    /* So many at a time are logged; 0: never. */
-    int           backlog;
-    NsStamp       recvWait;
-    NsStamp       sendWait;
-    NsStamp       closeWait;
-    NsStamp       headTimeout;
-    int           nDriverThreads;
-    int           nSpoolers;
-    int           writerBufSize;
-    int64_t       writerMemory;   /* Of one reply that waits. */
-    int           minReceiveRate; /* Bytes per second; 0: none. */
-    int           minSendRate;
-    int           maxPartialPerPeer; /* 0: no limit. */
-    bool          deferAccept;
-    bool          noDelay;
-    bool          reusePort; /* With other processes. */
+    _Atomic int64_t maxInput;     /* Longest body. */
+    _Atomic int64_t maxUpload;    /* Longer ones into a named file; 0:
+                                   * none is. */
+    _Atomic int64_t readAhead;    /* Longer ones to disk. */
+    atomic_int      bufSize;      /* Of the first read. */
+    _Atomic int64_t maxLineBytes; /* As in NsParseLimits. */
+    _Atomic int64_t maxHeadBytes;
+    atomic_int      maxFields;
+    atomic_bool     isLfStrict;
+    atomic_bool     allowsHttp09;
+    atomic_int      maxQueueSize; /* Sockets of all its threads. */
+    atomic_int      acceptSize;   /* Accepted at a time. */
+    atomic_int      acceptLog;    /* So many at a time are logged; 0: never. */
+    int             backlog;
+    _Atomic NsStamp recvWait;
+    _Atomic NsStamp sendWait;
+    _Atomic NsStamp closeWait;
+    _Atomic NsStamp headTimeout;
+    int             nDriverThreads;
+    int             nSpoolers;
+    int             writerBufSize;
+    _Atomic int64_t writerMemory;   /* Of one reply that waits. */
+    atomic_int      minReceiveRate; /* Bytes per second; 0: none. */
+    atomic_int      minSendRate;
+    atomic_int      maxPartialPerPeer; /* 0: no limit. */
+    bool            isHttp2;           /* The client may speak it. */
+    bool            deferAccept;
+    atomic_bool     noDelay;
+    bool            reusePort; /* With other processes. */
 
     /* As they are configured: where the driver has them in another form. */
     const char *port;
     const char *address; /* NULL: not set, as the others. */
     const char *hostname;
     const char *location;
+    const char *hsts;
     const char *defaultServer;
-    int64_t     writerSize;
-    bool        writerStreaming;
-    int         writerRateKb; /* kB/s; 0: no limit. */
+    const char *extraHeaders;
+    atomic_int  writerRateKb; /* kB/s; 0: no limit. */
 } NsDriverParams;
 
 struct NsDriver {
@@ -248,5 +296,30 @@ struct NsDriver {
  * All drivers, in order of registration; constant after start.
  */
 extern NsDriver *NsFirstDriver;
+
+/*
+ * The status that a request is refused with.
+ */
+static inline void
+NsDriverCountRefusal(NsDriverThread *threadPtr, int status)
+{
+    unsigned i = (unsigned) (status - NS_REFUSAL_STATUS);
+
+    NsAssert(i < NS_REFUSAL_STATUSES);
+    atomic_fetch_add_explicit(&threadPtr->refusals[i], 1, memory_order_relaxed);
+}
+
+/*
+ * How many connections a thread may have: those of one driver share its limit
+ * evenly.
+ */
+static inline int
+NsDriverThreadLimit(const NsDriverThread *threadPtr)
+{
+    const NsDriverParams *paramsPtr = &threadPtr->drvPtr->params;
+
+    return (paramsPtr->maxQueueSize + paramsPtr->nDriverThreads - 1)
+        / paramsPtr->nDriverThreads;
+}
 
 #endif

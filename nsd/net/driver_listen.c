@@ -47,6 +47,7 @@ static Ns_ReturnCode      EachAddress(const char *module, const char *address,
                                       int port, AddressProc *proc, void *arg,
                                       Failure *failurePtr);
 static AddressProc        ListenOn;
+static void               SetNoDelay(int fd, int isOn);
 static bool               IsDatagram(int fd);
 static NsModuleSymbolProc ReserveModule;
 static void               ReservePort(const char *addresses, int port,
@@ -148,10 +149,7 @@ ListenOn(void *arg, const char *address, int port)
     threadPtr->listeners[threadPtr->nListeners++] = (NsListener){
         .fd = fd, .port = port, .isShared = IsDatagram(fd)};
     if (drvPtr->params.noDelay) {
-        /* Accepted sockets inherit it. */
-        int on = 1;
-
-        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        SetNoDelay(fd, 1);
     }
     if (drvPtr->params.deferAccept) {
         Ns_SockSetDeferAccept(fd, drvPtr->pub.recvwait);
@@ -161,6 +159,30 @@ ListenOn(void *arg, const char *address, int port)
                ShownAddress(address), port);
     }
     return true;
+}
+
+void
+NsDriverSetNoDelay(const NsDriver *drvPtr)
+{
+    /* A thread that stops may close its listeners meanwhile; where another
+     * socket gets the number, the option costs nothing. */
+    for (int i = 0;
+         drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads; i++) {
+        const NsDriverThread *threadPtr = drvPtr->threads[i];
+
+        for (int j = 0; j < threadPtr->nListeners; j++) {
+            SetNoDelay(threadPtr->listeners[j].fd, drvPtr->params.noDelay);
+        }
+    }
+}
+
+/*
+ * Accepted sockets inherit it.
+ */
+static void
+SetNoDelay(int fd, int isOn)
+{
+    (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &isOn, sizeof(isOn));
 }
 
 static bool

@@ -9,6 +9,7 @@
 
 #include "nstypes.h"
 
+struct NsDriver;
 struct NsDriverThread;
 
 /*
@@ -23,5 +24,11 @@ void NsDriversReserve(const char *only);
  * Open those of a driver thread.  NS_ERROR: the reason is logged.
  */
 Ns_ReturnCode NsDriverListen(struct NsDriverThread *threadPtr);
+
+/*
+ * The parameter nodelay has changed: connections that are accepted from now on
+ * follow it.  Any thread.
+ */
+void NsDriverSetNoDelay(const struct NsDriver *drvPtr);
 
 #endif

@@ -5,17 +5,27 @@
  */
 
 #include "net/driver_params.h"
+#include "base/assert.h"
+#include "base/lock.h"
 #include "base/tempfile.h"
 #include "net/budget.h"
+#include "net/driver_listen.h"
 #include "net/progress.h"
+#include "net/spool.h"
 #include "nslog.h"
+#include "process/config.h"
+#include "process/units.h"
 #include "nsprocess.h"
 #include "nssocket.h"
 #include "nsstring.h"
 #include "process/parameter_judge.h"
 #include "process/parameters.h"
+#include "process/setting.h"
 
-#define ANY NS_PARAM_NO_LIMIT
+#include <sys/resource.h>
+
+#define ANY  NS_PARAM_NO_LIMIT
+#define LIVE .settingProc = AccessDriver
 
 /*
  * The limit of what is kept in memory as a whole, or counted in an int.
@@ -26,35 +36,69 @@
  * Of all drivers.
  */
 typedef struct Shared {
-    int64_t maxSpool;
-    int64_t maxBodyMemory;
-    int64_t progressMinSize;
-    int     poller; /* Index of the word. */
-    int     acceptLog;
+    _Atomic int64_t maxSpool;
+    _Atomic int64_t maxBodySpool;
+    _Atomic int64_t minFree;
+    const char     *spoolPath;
+    _Atomic int64_t maxBodyMemory;
+    int64_t         progressMinSize;
+    int             poller; /* Index of the word. */
+    int             acceptLog;
 } Shared;
 
-static Shared shared; /* Main thread. */
+/*
+ * For files, log sinks, connections to others.
+ */
+#define OTHER_DESCRIPTORS 1024
+
+/*
+ * Descriptors that are few for a server on a network.
+ */
+#define FEW 4096
+
+static Shared   shared;       /* Main thread, but for its settings. */
+static Ns_Mutex settingsLock; /* Settings, of drivers too, are written. */
 
 static NsParameterAdjustProc AdjustMaxUpload, AdjustUploadPath, AdjustReadAhead;
 static NsParameterAdjustProc AdjustAcceptSize, AdjustMaxPartial,
     AdjustAcceptLog, AdjustPort;
+static NsSettingProc      AccessDriver, AccessShared;
+static bool               IsHsts(const char *text);
+static void               UseLimits(void);
+static NsSettingListProc  ListSections;
 static const NsParameter *PortRows(const NsDriver *drvPtr);
 static Ns_Time            TimeOf(NsStamp span);
 static void               UseShared(void);
 static void               TakeParams(NsDriver *drvPtr);
 static int                WholeSeconds(NsStamp span);
-static void               TakeWriterParams(NsDriver *drvPtr);
-static bool               TakeAddresses(NsDriver *drvPtr);
-static bool               TakePorts(NsDriver *drvPtr);
+static void               TakeHeaders(NsDriver *drvPtr);
+static void               AppendHsts(Ns_DString *dsPtr, const char *text);
+
+static void  TakeWriterParams(NsDriver *drvPtr);
+static bool  TakeAddresses(NsDriver *drvPtr);
+static bool  TakePorts(NsDriver *drvPtr);
 static void  SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 
 static const NsParameter sharedRows[] = {
     NS_SIZE(Shared, maxSpool, "maxspool", "1GB", 0, ANY,
             "Disk space of all replies that clients do not take; beyond, they "
-            "are cut."),
+            "are cut; 0 = no limit.",
+            .settingProc = AccessShared),
+    NS_SIZE(Shared, maxBodySpool, "maxbodyspool", "0", 0, ANY,
+            "Disk space of all request bodies; beyond, requests get 503; 0 = "
+            "no limit.",
+            .settingProc = AccessShared),
+    NS_SIZE(Shared, minFree, "minfree", "0", 0, ANY,
+            "Both leave this much of the file system free; 0 = they do not "
+            "look.",
+            .settingProc = AccessShared),
+    NS_PATH(Shared, spoolPath, "spoolpath", "uploadpath or tmpdir",
+            "Directory of both; of bodies without a name.",
+            .isDescribed = true),
     NS_SIZE(Shared, maxBodyMemory, "maxbodymemory", "256MB", 0, ANY,
-            "Memory of all request bodies; beyond, they go to disk."),
+            "Memory of all request bodies; beyond, they go to disk.",
+            .settingProc = AccessShared),
     NS_CHOICE(Shared, poller, "poller", "epoll", "epoll poll",
               "How drivers wait for sockets."),
     NS_SIZE(Shared, progressMinSize, "progressminsize", "0", 0, ANY,
@@ -73,6 +117,10 @@ static const NsParameter httpRows[] = {
 static const NsParameter httpsRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
                "Ports to listen on; 0 = none."),
+    NS_TEXT(NsDriver, params.hsts, "hsts", "",
+            "Tell browsers to use https alone: for how long (1y), and "
+            "includesubdomains and preload if wanted.",
+            LIVE),
     NS_PARAM_END};
 
 /*
@@ -81,6 +129,16 @@ static const NsParameter httpsRows[] = {
 static const NsParameter ownRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "0", 0, 65535,
                "Ports to listen on.", .adjustProc = AdjustPort),
+    NS_PARAM_END};
+
+static const NsParameter http2Rows[] = {
+    NS_BOOL(NsDriver, params.isHttp2, "http2", "true",
+            "Offer HTTP/2 to clients (ALPN)."),
+    NS_PARAM_END};
+
+static const NsParameter http2ClearRows[] = {
+    NS_BOOL(NsDriver, params.isHttp2, "http2clear", "false",
+            "Speak HTTP/2 with clients that begin with it."),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {
@@ -95,90 +153,122 @@ static const NsParameter rows[] = {
             "Server of requests without a known host, for a driver of all "
             "servers."),
     NS_SIZE(NsDriver, params.maxInput, "maxinput", "1048576", 1024, ANY,
-            "Largest request body."),
+            "Largest request body.", LIVE),
     NS_SIZE(NsDriver, params.maxUpload, "maxupload", "0", 0, ANY,
             "Larger bodies go to a named file; 0 = none; at most maxinput.",
-            .adjustProc = AdjustMaxUpload),
+            .adjustProc = AdjustMaxUpload, LIVE),
     NS_PATH(NsDriver, settings.uploadPath, "uploadpath",
             "system's directory for temporary files",
             "Directory of those "
             "files.",
-            .isDescribed = true, .adjustProc = AdjustUploadPath),
+            .isDescribed = true, .adjustProc = AdjustUploadPath, LIVE),
     NS_SIZE(NsDriver, params.bufSize, "bufsize", "16384", 1024, GIB,
-            "First read on a connection."),
+            "First read on a connection.", LIVE),
     NS_SIZE(NsDriver, params.readAhead, "readahead", "value of bufsize", 1024,
             ANY,
             "Larger bodies go to disk; at least bufsize, at most "
             "maxinput.",
-            .isDescribed = true, .adjustProc = AdjustReadAhead),
-    NS_SIZE(NsDriver, params.limits.maxLineBytes, "maxline", "8192", 256, GIB,
-            "Longest request or header line."),
-    NS_INT(NsDriver, params.limits.maxFields, "maxheaders", "128", 8, 32767,
-           "Header fields of a request."),
+            .isDescribed = true, .adjustProc = AdjustReadAhead, LIVE),
+    NS_SIZE(NsDriver, params.maxLineBytes, "maxline", "8192", 256, GIB,
+            "Longest request or header line.", LIVE),
+    NS_SIZE(NsDriver, params.maxHeadBytes, "maxhead", "64KB", 1024, GIB,
+            "Longest request line and header together.", LIVE),
+    NS_INT(NsDriver, params.maxFields, "maxheaders", "128", 8, 32767,
+           "Header fields of a request.", LIVE),
+    NS_BOOL(NsDriver, params.isLfStrict, "strictlf", "false",
+            "Refuse lines of a head that end with LF instead of CR LF.", LIVE),
+    NS_BOOL(NsDriver, params.allowsHttp09, "allowhttp09", "false",
+            "Serve GET without a version, as HTTP/0.9 has it.", LIVE),
     NS_INT(NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
            "Sockets of a driver; beyond, idle ones are closed for new clients, "
-           "then those of the oldest unfinished requests."),
+           "then those of the oldest unfinished requests.",
+           LIVE),
     NS_INT(NsDriver, params.backlog, "backlog", "256", 1, ANY,
            "Backlog of listen()."),
     NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
            ANY, "Connections accepted at a time.", .isDescribed = true,
-           .adjustProc = AdjustAcceptSize),
+           .adjustProc = AdjustAcceptSize, LIVE),
     NS_INT(NsDriver, params.acceptLog, "sockacceptlog",
            "value of ns/parameters", 0, ANY,
            "Log when so many connections are accepted in one turn.",
-           .isDescribed = true, .adjustProc = AdjustAcceptLog),
+           .isDescribed = true, .adjustProc = AdjustAcceptLog, LIVE),
     NS_TIME(NsDriver, params.recvWait, "recvwait", "30", 1, ANY,
-            "Longest silence within a request."),
+            "Longest silence within a request.", LIVE),
+    NS_CHOICE(NsDriver, settings.proxyProtocol, "proxyprotocol", "off",
+              "off required",
+              "Whether each connection begins with a header of the PROXY "
+              "protocol, which names the client."),
     NS_TIME(NsDriver, params.headTimeout, "headtimeout", "60", 1, ANY,
             "From the first byte of a request, or of a TLS handshake before "
-            "it, to the end of its head."),
+            "it, to the end of its head.",
+            LIVE),
     NS_TIME(NsDriver, params.sendWait, "sendwait", "30", 1, ANY,
-            "Longest time in which a client takes nothing."),
+            "Longest time in which a client takes nothing.", LIVE),
     NS_TIME(NsDriver, settings.keepWait, "keepwait", "5", 0, ANY,
-            "Idle time of a kept connection; 0 = none is kept."),
+            "Idle time of a kept connection; 0 = none is kept.", LIVE),
     NS_TIME(NsDriver, params.closeWait, "closewait", "2", 0, ANY,
-            "Time for a graceful close."),
+            "Time for a graceful close.", LIVE),
     NS_SIZE(NsDriver, settings.keepaliveMaxUploadSize, "keepalivemaxuploadsize",
-            "0", 0, ANY, "Close after larger request bodies; 0 = never."),
+            "0", 0, ANY, "Close after larger request bodies; 0 = never.", LIVE),
     NS_SIZE(NsDriver, settings.keepaliveMaxDownloadSize,
             "keepalivemaxdownloadsize", "0", 0, ANY,
-            "Close after larger replies; 0 = never."),
+            "Close after larger replies; 0 = never.", LIVE),
     NS_INT(NsDriver, params.nSpoolers, "spoolerthreads", "0", 0, 32,
            "Threads that receive bodies larger than readahead."),
     NS_INT(NsDriver, settings.nWriters, "writerthreads", "1", 0, 32,
            "Threads that deliver what a client does not take at once."),
-    NS_SIZE(NsDriver, params.writerSize, "writersize", "1048576", 1024, ANY,
-            "Replies of this size go to a writer at once."),
+    NS_SIZE(NsDriver, settings.writerSize, "writersize", "1048576", 1024, ANY,
+            "From this size on, writers send what is encrypted, has a rate"
+            " limit or is longer than 2 MB.",
+            LIVE),
     NS_SIZE(NsDriver, params.writerBufSize, "writerbufsize", "8192", 512, GIB,
             "Piece of a file that it sends."),
-    NS_BOOL(NsDriver, params.writerStreaming, "writerstreaming", "false",
-            "It also sends streamed output."),
+    NS_BOOL(NsDriver, settings.writerStreaming, "writerstreaming", "false",
+            "It also sends streamed output.", LIVE),
     NS_INT(NsDriver, params.writerRateKb, "writerratelimit", "0", 0, ANY,
-           "Limit in kB/s for all that writers send; 0 = none."),
+           "Limit in kB/s for all that writers send; 0 = none.", LIVE),
     NS_SIZE(NsDriver, params.writerMemory, "writermemory", "256KB", 0, ANY,
             "Output of one reply that waits in memory; the rest waits on "
-            "disk."),
+            "disk.",
+            LIVE),
     NS_BOOL(NsDriver, params.deferAccept, "deferaccept", "false",
             "Let the kernel wait for data before it reports a connection."),
     NS_INT(NsDriver, params.nDriverThreads, "driverthreads", "1", 1, 64,
            "Driver threads that share the port."),
     NS_BOOL(NsDriver, params.reusePort, "reuseport", "false",
             "Other processes may share the port."),
-    NS_FIELDS(NsDriver, settings.extraHeaders, "extraheaders", "",
-              "Header fields of every reply that does not have them itself."),
+    NS_TEXT(NsDriver, settings.livePath, "livepath", "",
+            "Path that the driver answers itself with 200, as long as it "
+            "lives; empty: none.",
+            LIVE),
+    NS_TEXT(NsDriver, settings.readyPath, "readypath", "",
+            "Path that is answered with 200 when new requests are welcome, "
+            "else with 503 and why not; empty: none.",
+            LIVE),
+    NS_TIME(NsDriver, settings.readyOverrun, "readyoverrun", "0", 0, ANY,
+            "It says overloaded when the default pool has been full for so "
+            "long; 0 = never.",
+            LIVE),
+    NS_BOOL(NsDriver, settings.isHealthLogged, "healthlog", "false",
+            "Requests for these are in the access log.", LIVE),
+    NS_FIELDS(NsDriver, params.extraHeaders, "extraheaders", "",
+              "Header fields of every reply that does not have them itself.",
+              LIVE),
     NS_SIZE(NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
             "Minimum rate of a client that sends, in bytes per second; 0 = "
-            "any."),
+            "any.",
+            LIVE),
     NS_SIZE(NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
             "Minimum rate of a client that receives, in bytes per second; 0 = "
-            "any."),
+            "any.",
+            LIVE),
     NS_INT(NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
            "256, at most half of maxqueuesize", 0, ANY,
            "Half-received requests and TLS handshakes of one address, or one "
            "IPv6 network (/64); 0 = any number.",
-           .isDescribed = true, .adjustProc = AdjustMaxPartial),
+           .isDescribed = true, .adjustProc = AdjustMaxPartial, LIVE),
     NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
-            "Set TCP_NODELAY on connections."),
+            "Set TCP_NODELAY on connections.", LIVE),
     NS_IGNORED("uploadsize", "Obsolete, ignored."),
     NS_PARAM_END};
 
@@ -188,8 +278,120 @@ NsDriverParamsInit(void)
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsParametersRegister("module/nssock", httpRows, sizeof(NsDriver));
     NsParametersRegister("module/nssock", rows, sizeof(NsDriver));
+    NsParametersRegister("module/nssock", http2ClearRows, sizeof(NsDriver));
+    NsParametersRegister("module/nsssl", http2Rows, sizeof(NsDriver));
     NsParametersRegister("module/nsssl", httpsRows, sizeof(NsDriver));
     NsParametersRegister("module/nsssl", rows, sizeof(NsDriver));
+    NsSettingAddSections(ListSections);
+    NsMutexSetup(&settingsLock, NS_RANK_DRIVERS, "ns:driversettings", NULL);
+}
+
+/*
+ * Those of modules whose parameters are not in the table change at a restart.
+ */
+static void
+ListSections(NsSettingSectionProc *proc, void *arg)
+{
+    for (NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        if (drvPtr->ownPort == NULL) {
+            proc(drvPtr->path,
+                 drvPtr->settings.isTls ? "module/nsssl" : "module/nssock",
+                 arg);
+        }
+    }
+}
+
+static Ns_ReturnCode
+AccessShared(const char *section, NsSettingAccess *accessPtr)
+{
+    Ns_ReturnCode result;
+
+    Ns_MutexLock(&settingsLock);
+    result = NsSettingAccessStruct(accessPtr, &shared);
+    UseLimits();
+    Ns_MutexUnlock(&settingsLock);
+    return result;
+}
+
+static Ns_ReturnCode
+AccessDriver(const char *section, NsSettingAccess *accessPtr)
+{
+    NsDriver     *drvPtr = NsFirstDriver;
+    Ns_ReturnCode result;
+
+    while (drvPtr != NULL && !STRIEQ(drvPtr->path, section)) {
+        drvPtr = drvPtr->nextPtr;
+    }
+    NsAssert(drvPtr != NULL);
+    for (int i = 0; i < accessPtr->nChanges; i++) {
+        const NsSettingChange *changePtr = &accessPtr->changes[i];
+
+        if (STREQ(changePtr->rowPtr->key, "hsts") && !IsHsts(changePtr->text)) {
+            Ns_DStringPrintf(accessPtr->valuePtr,
+                             "hsts: \"%s\" is not a time, with "
+                             "includesubdomains and preload if wanted",
+                             changePtr->text);
+            return NS_ERROR;
+        }
+    }
+    Ns_MutexLock(&settingsLock);
+    result = NsSettingAccessStruct(accessPtr, drvPtr);
+    if (NsSettingHasChanged(accessPtr, "writerratelimit")) {
+        drvPtr->rate.bytesPerSecond = INT64_C(1024)
+            * drvPtr->params.writerRateKb;
+    }
+    if (result == NS_OK
+        && (NsSettingHasChanged(accessPtr, "extraheaders")
+            || NsSettingHasChanged(accessPtr, "hsts"))) {
+        TakeHeaders(drvPtr);
+    }
+    if (result == NS_OK && NsSettingHasChanged(accessPtr, "nodelay")) {
+        NsDriverSetNoDelay(drvPtr);
+    }
+    if (result == NS_OK && NsSettingHasChanged(accessPtr, "maxqueuesize")) {
+        NsDriverRaiseLimit();
+    }
+    Ns_MutexUnlock(&settingsLock);
+    return result;
+}
+
+/*
+ * Connections are limited by maxqueuesize, not by a soft limit that was chosen
+ * for programs that use select(): as far as the hard limit allows it.
+ */
+void
+NsDriverRaiseLimit(void)
+{
+    struct rlimit limit;
+    rlim_t        wanted = OTHER_DESCRIPTORS;
+    bool          isAsked = false; /* Somebody counts on it. */
+
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        wanted += (rlim_t) drvPtr->params.maxQueueSize;
+        isAsked = isAsked
+            || NsConfigPlaceOf(drvPtr->path, "maxqueuesize").file != NULL;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
+    }
+    limit.rlim_cur = MIN(wanted, limit.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return;
+    }
+    if (limit.rlim_cur < wanted && (isAsked || limit.rlim_cur < FEW)) {
+        Ns_Log(Warning,
+               "driver: the process may open %" PRIu64
+               " files, but maxqueuesize needs %" PRIu64
+               ": raise the hard limit (ulimit -Hn, LimitNOFILE= of systemd)",
+               (uint64_t) limit.rlim_cur, (uint64_t) wanted);
+    } else {
+        Ns_Log(Notice, "driver: the process may open %" PRIu64 " files%s",
+               (uint64_t) limit.rlim_cur,
+               limit.rlim_cur < wanted ? ", fewer than maxqueuesize needs"
+                                       : "");
+    }
 }
 
 bool
@@ -198,8 +400,11 @@ NsDriverParamsRead(NsDriver *drvPtr)
     UseShared();
     NsParametersFill(rows, drvPtr->path, drvPtr);
     NsParametersFill(PortRows(drvPtr), drvPtr->path, drvPtr);
+    NsParametersFill(drvPtr->settings.isTls ? http2Rows : http2ClearRows,
+                     drvPtr->path, drvPtr);
     TakeParams(drvPtr);
     TakeWriterParams(drvPtr);
+    TakeHeaders(drvPtr);
     return TakeAddresses(drvPtr);
 }
 
@@ -284,9 +489,18 @@ static void
 UseShared(void)
 {
     NsParametersFill(sharedRows, "ns/parameters", &shared);
-    NsBudgetSetLimit(NS_BUDGET_BODIES, shared.maxBodyMemory);
-    NsBudgetSetLimit(NS_BUDGET_SPOOL, shared.maxSpool);
+    UseLimits();
+    NsSpoolSetDirectory(shared.spoolPath);
     NsProgressSetMinimum(shared.progressMinSize);
+}
+
+static void
+UseLimits(void)
+{
+    NsBudgetSetLimit(NS_BUDGET_BODIES, shared.maxBodyMemory);
+    NsSpoolSetLimit(NS_SPOOL_REPLIES, shared.maxSpool);
+    NsSpoolSetLimit(NS_SPOOL_BODIES, shared.maxBodySpool);
+    NsSpoolSetMinFree(shared.minFree);
 }
 
 static void
@@ -294,13 +508,87 @@ TakeParams(NsDriver *drvPtr)
 {
     NsDriverParams *paramsPtr = &drvPtr->params;
 
-    paramsPtr->limits.maxHeadBytes = (size_t) MIN(paramsPtr->maxInput, GIB);
     drvPtr->pub.recvwait = WholeSeconds(paramsPtr->recvWait);
     drvPtr->pub.sendwait = WholeSeconds(paramsPtr->sendWait);
     drvPtr->pub.later_recvwait = TimeOf(paramsPtr->recvWait);
     drvPtr->pub.later_sendwait = TimeOf(paramsPtr->sendWait);
     drvPtr->pub.bufsize = paramsPtr->bufSize;
+}
+
+/*
+ * Of every reply; NULL: there are none.
+ */
+static void
+TakeHeaders(NsDriver *drvPtr)
+{
+    const char *own = drvPtr->params.extraHeaders;
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    Ns_DStringAppend(&ds, own == NULL ? "" : own);
+    AppendHsts(&ds, drvPtr->params.hsts);
+    drvPtr->settings.extraHeaders = ds.length == 0
+        ? NULL
+        : NsSettingKeepText(ds.string);
     drvPtr->pub.extraHeaders = drvPtr->settings.extraHeaders;
+    Ns_DStringFree(&ds);
+}
+
+/*
+ * Whether nsssl would take it.
+ */
+static bool
+IsHsts(const char *text)
+{
+    const char **words;
+    int          nWords;
+    Ns_Time      age;
+    bool         isOne;
+
+    if (text == NULL || *text == '\0') {
+        return true;
+    }
+    if (Tcl_SplitList(NULL, text, &nWords, &words) != TCL_OK) {
+        return false;
+    }
+    isOne = nWords > 0 && NsUnitsTime(words[0], &age) && age.sec >= 0;
+    for (int i = 1; i < nWords && isOne; i++) {
+        isOne = STRIEQ(words[i], "includesubdomains")
+            || STRIEQ(words[i], "preload");
+    }
+    Tcl_Free((char *) words);
+    return isOne;
+}
+
+/*
+ * RFC 6797.  The driver has made sure of the value.
+ */
+static void
+AppendHsts(Ns_DString *dsPtr, const char *text)
+{
+    const char **words;
+    int          nWords;
+    Ns_Time      age = {0, 0};
+    Ns_DString   value;
+
+    if (text == NULL || Tcl_SplitList(NULL, text, &nWords, &words) != TCL_OK) {
+        return;
+    }
+    Ns_DStringInit(&value);
+    if (nWords > 0 && NsUnitsTime(words[0], &age)) {
+        Ns_DStringPrintf(&value, "max-age=%ld", (long) age.sec);
+        for (int i = 1; i < nWords; i++) {
+            Ns_DStringVarAppend(&value, "; ",
+                                STRIEQ(words[i], "preload")
+                                    ? "preload"
+                                    : "includeSubDomains",
+                                NULL);
+        }
+        Ns_DStringAppendElement(dsPtr, "Strict-Transport-Security");
+        Ns_DStringAppendElement(dsPtr, Ns_DStringValue(&value));
+    }
+    Tcl_Free((char *) words);
+    Ns_DStringFree(&value);
 }
 
 /*
@@ -325,16 +613,15 @@ TakeWriterParams(NsDriver *drvPtr)
     const NsDriverParams *paramsPtr = &drvPtr->params;
     NsSockSettings       *settingsPtr = &drvPtr->settings;
 
-    atomic_init(&settingsPtr->writerSize, paramsPtr->writerSize);
-    atomic_init(&settingsPtr->writerStreaming, paramsPtr->writerStreaming);
     atomic_init(&drvPtr->rate.bytesPerSecond,
                 INT64_C(1024) * paramsPtr->writerRateKb);
     if (settingsPtr->nWriters > 0) {
         Ns_Log(Notice,
                "%s: enable %d writer thread(s) for downloads >= "
                "%" PRId64 " bytes, bufsize=%d bytes, HTML streaming %d",
-               drvPtr->pub.module, settingsPtr->nWriters, paramsPtr->writerSize,
-               paramsPtr->writerBufSize, paramsPtr->writerStreaming);
+               drvPtr->pub.module, settingsPtr->nWriters,
+               (int64_t) settingsPtr->writerSize, paramsPtr->writerBufSize,
+               settingsPtr->writerStreaming);
     }
 }
 

@@ -17,4 +17,22 @@ void NsDriverParamsInit(void);
 bool         NsDriverParamsRead(NsDriver *drvPtr);
 NsPollerKind NsDriverPollerKind(void);
 
+/*
+ * Raise the soft limit of descriptors to what all drivers need.
+ */
+void NsDriverRaiseLimit(void);
+
+/*
+ * The limits of a head that begins now.
+ */
+static inline NsParseLimits
+NsDriverParseLimits(const NsDriverParams *paramsPtr)
+{
+    return (NsParseLimits){.maxLineBytes = (size_t) paramsPtr->maxLineBytes,
+                           .maxHeadBytes = (size_t) paramsPtr->maxHeadBytes,
+                           .maxFields = paramsPtr->maxFields,
+                           .isLfStrict = paramsPtr->isLfStrict,
+                           .allowsHttp09 = paramsPtr->allowsHttp09};
+}
+
 #endif

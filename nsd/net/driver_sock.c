@@ -11,6 +11,8 @@
 #include "nslog.h"
 #include "base/assert.h"
 
+static bool WantsWrite(const NsSock *sockPtr);
+
 void
 NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
@@ -18,13 +20,16 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     NsSockAssertMine(threadPtr, sockPtr);
     NsAssert(sockPtr->mode != NS_SOCK_DEAD);
+    if (WantsWrite(sockPtr) || sockPtr->hasRest) {
+        what |= NS_POLL_WRITE;
+    }
     if (sockPtr->isRegistered) {
+        if ((what & NS_POLL_WRITE) != 0u) {
+            (void) NsPollerChange(threadPtr->loop.pollerPtr, sockPtr->pub.sock,
+                                  what, sockPtr);
+        }
         NsPollerResume(threadPtr->loop.pollerPtr, sockPtr->pub.sock);
         return;
-    }
-    if ((sockPtr->drvPtr->procs.opts & NS_DRIVER_SSL) != 0) {
-        /* A TLS layer may have to write before it can read. */
-        what |= NS_POLL_WRITE;
     }
     if (NsPollerAdd(threadPtr->loop.pollerPtr, sockPtr->pub.sock, what, sockPtr)
         == NS_OK) {
@@ -40,6 +45,23 @@ NsSockWatch(NsDriverThread *threadPtr, NsSock *sockPtr)
     threadPtr->kindPtr->loseProc(threadPtr, sockPtr);
 }
 
+/*
+ * A TLS layer may have to write before it can read; it says so, or else it is
+ * asked each time that there is room: that is after each reply, for nothing.
+ */
+static bool
+WantsWrite(const NsSock *sockPtr)
+{
+    const Ns_DriverInitData *procsPtr = &sockPtr->drvPtr->procs;
+
+    if ((procsPtr->opts & NS_DRIVER_SSL) == 0) {
+        return false;
+    }
+    return procsPtr->setupProc == NULL
+        || (sockPtr->acceptStamp != 0 && !sockPtr->isShut
+            && procsPtr->setupProc(&sockPtr->pub) == NS_DRIVER_SETUP_WRITE);
+}
+
 void
 NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
@@ -53,7 +75,9 @@ NsSockBecomeIdle(NsDriverThread *threadPtr, NsSock *sockPtr)
                           now + sockPtr->drvPtr->params.recvWait,
                           memory_order_relaxed);
     if (threadPtr->hasStopped) {
-        NsSockHurry(threadPtr, sockPtr, now + NS_STOP_GRACE);
+        /* A handshake is over: the request is on its way, and that may be
+         * long. */
+        NsSockHurry(threadPtr, sockPtr, now + NS_STAMP_SECOND);
     }
 }
 
@@ -106,7 +130,8 @@ NsSockDestroy(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSockForgetPartial(threadPtr, sockPtr);
     NsSockDropRequest(sockPtr);
     NsSocksRemove(threadPtr, sockPtr);
-    threadPtr->nSockets--;
+    (void) atomic_fetch_sub_explicit(&threadPtr->nSockets, 1,
+                                     memory_order_relaxed);
     threadPtr->nLeaving -= sockPtr->isLeaving;
     NsAssert(threadPtr->nLeaving >= 0
              && threadPtr->nLeaving <= threadPtr->nSockets);

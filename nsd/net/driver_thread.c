@@ -12,6 +12,7 @@
 #include "net/driver_thread.h"
 #include "net/accept.h"
 #include "net/driver_sock.h"
+#include "net/h2session.h"
 #include "net/handover.h"
 #include "net/makeroom.h"
 #include "net/reader.h"
@@ -31,6 +32,11 @@
 #define STOP_LINGER_NS INT64_C(40000000)
 
 /*
+ * New connections of one turn: about a millisecond of handshakes.
+ */
+#define MAX_SET_UP 4
+
+/*
  * The poller's data of what tells of changed files.
  */
 static const int fileReports, mountReports;
@@ -41,6 +47,11 @@ static void Leave(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp since);
 static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void HandleEvent(const NsPollEvent *eventPtr, void *arg);
 static void TakeBack(NsInboxNode *nodePtr, void *arg);
+static bool IsSettingUp(const NsSock *sockPtr);
+static void PutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void TakePutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void PrepareDefer(NsDriverThread *threadPtr, const NsSock *sockPtr);
+static void EndDefer(void *arg);
 static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
                           NsStamp now);
@@ -54,6 +65,7 @@ static const NsReadKind kind = {
     .ownState = NS_SOCK_DRIVER,
     .loopProcs = {.eventProc = HandleEvent,
                   .nodeProc = TakeBack,
+                  .readyProc = EndDefer,
                   .timeProc = TimeUp},
     .runProc = Run,
     .leaveProc = Leave,
@@ -83,6 +95,7 @@ Run(NsDriverThread *threadPtr)
             threadPtr->mustYield = false;
             sched_yield();
         }
+        threadPtr->nSetUp = 0;
         NsLoopTurn(&threadPtr->loop, atomic_load(&threadPtr->stopDeadline));
         NsAcceptResume(threadPtr);
         if (NsLoopIsStopping(&threadPtr->loop)) {
@@ -153,6 +166,7 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
     int             state;
 
     if (NsListenerIsMarked(eventPtr->data)) {
+        NsHandOverEndDefer(threadPtr);
         NsAcceptBatch(threadPtr, NsListenerUnmark(eventPtr->data));
         return;
     }
@@ -169,17 +183,84 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
     if (state == NS_SOCK_BUSY) {
         state = NsSockLeaveBusy(sockPtr, NS_SOCK_BUSY_EVENT);
     }
-    if (state != NS_SOCK_DRIVER) {
+    if (state != NS_SOCK_DRIVER && !sockPtr->isPutOff) {
         /* Comes back through the inbox, and is read then. */
         return;
     }
     if ((eventPtr->what & NS_POLL_HANGUP) != 0u) {
         sockPtr->sawHangup = true;
     }
+    if (sockPtr->isPutOff) {
+        return;
+    }
+    if (IsSettingUp(sockPtr)) {
+        PutOff(threadPtr, sockPtr);
+        return;
+    }
+    PrepareDefer(threadPtr, sockPtr);
     sockPtr->report = (NsLook){
         .stamp = threadPtr->loop.stamp,
         .isInformed = threadPtr->hearsOfFiles && NsFileWatchIsQuiet()};
     NsReadComeBack(threadPtr, sockPtr, false);
+}
+
+/*
+ * A handshake costs as much as dozens of requests.  However many clients begin
+ * one, those whose connections are established come first, in each turn: new
+ * ones pass through the inbox, a few per turn, in the order in which they came.
+ */
+static bool
+IsSettingUp(const NsSock *sockPtr)
+{
+    return sockPtr->acceptStamp != 0 && sockPtr->messagePtr == NULL
+        && sockPtr->mode == NS_SOCK_READING
+        && sockPtr->drvPtr->procs.setupProc != NULL;
+}
+
+static void
+PutOff(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    sockPtr->isPutOff = true;
+    NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
+    NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
+}
+
+static void
+TakePutOff(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    if (threadPtr->nSetUp == MAX_SET_UP) {
+        /* In the next turn, which does not wait. */
+        NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
+        return;
+    }
+    threadPtr->nSetUp++;
+    sockPtr->isPutOff = false;
+    NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
+    PrepareDefer(threadPtr, sockPtr);
+    NsReadComeBack(threadPtr, sockPtr, false);
+}
+
+/*
+ * What a connection that was idle brings is soon read.  A handshake, or a body
+ * on its way to disk, may take longer than others should have to wait.
+ */
+static void
+PrepareDefer(NsDriverThread *threadPtr, const NsSock *sockPtr)
+{
+    if (sockPtr->acceptStamp == 0 && sockPtr->messagePtr == NULL) {
+        NsHandOverBeginDefer(threadPtr);
+    } else {
+        NsHandOverEndDefer(threadPtr);
+    }
+}
+
+/*
+ * All events are handled.
+ */
+static void
+EndDefer(void *arg)
+{
+    NsHandOverEndDefer(arg);
 }
 
 static void
@@ -189,6 +270,16 @@ TakeBack(NsInboxNode *nodePtr, void *arg)
     NsSock         *sockPtr = (NsSock *) ((char *) nodePtr
                                   - offsetof(NsSock, inboxNode));
 
+    if (sockPtr->isPutOff) {
+        TakePutOff(threadPtr, sockPtr);
+        return;
+    }
+    NsHandOverEndDefer(threadPtr);
+    if (sockPtr->mode == NS_SOCK_SESSION) {
+        NsH2TakePost(sockPtr);
+        NsReadComeBack(threadPtr, sockPtr, false);
+        return;
+    }
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_DRIVER);
     NsSockForgetPartial(threadPtr, sockPtr);
     NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
@@ -229,8 +320,12 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
         return;
     }
     NsSockAssertMine(threadPtr, sockPtr);
-    if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
-        && NsSockIsIdle(sockPtr)) {
+    if (sockPtr->mode == NS_SOCK_SESSION) {
+        if (!NsH2TimeUp(threadPtr, sockPtr)) {
+            NsReadComeBack(threadPtr, sockPtr, false);
+        }
+    } else if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING
+               && NsSockIsIdle(sockPtr)) {
         EndLastMoment(threadPtr, sockPtr, now);
     } else if (sockPtr->mode == NS_SOCK_READING && !NsSockIsIdle(sockPtr)) {
         NsReadTimeUp(threadPtr, sockPtr);
@@ -273,7 +368,11 @@ BeginStop(NsDriverThread *threadPtr)
         /* One that is busy is to come through the inbox: its thread may have
          * told the client to keep the connection. */
         if (NsSockLeaveBusy(sockPtr, NS_SOCK_BUSY_EVENT) == NS_SOCK_DRIVER) {
-            NsSockHurry(threadPtr, sockPtr, limit);
+            if (sockPtr->mode == NS_SOCK_SESSION) {
+                NsH2Stop(threadPtr, sockPtr);
+            } else {
+                NsSockHurry(threadPtr, sockPtr, limit);
+            }
         }
     }
 }
@@ -292,7 +391,8 @@ MayHandOver(const NsDriverThread *threadPtr)
          sockPtr = sockPtr->nextPtr) {
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
                 != NS_SOCK_DRIVER
-            || sockPtr->mode == NS_SOCK_READING) {
+            || sockPtr->mode == NS_SOCK_READING
+            || (sockPtr->mode == NS_SOCK_SESSION && NsH2MayHandOver(sockPtr))) {
             return true;
         }
     }
@@ -333,7 +433,8 @@ Abandon(NsDriverThread *threadPtr)
         NsSock *nextPtr = sockPtr->nextPtr;
 
         if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
-            == NS_SOCK_DRIVER) {
+                == NS_SOCK_DRIVER
+            && (sockPtr->mode != NS_SOCK_SESSION || NsH2Abandon(sockPtr))) {
             nUnfinished += sockPtr->mode == NS_SOCK_READING
                 && !NsSockIsIdle(sockPtr);
             NsSockDestroy(threadPtr, sockPtr);

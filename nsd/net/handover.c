@@ -5,12 +5,21 @@
  */
 
 #include "net/handover.h"
+#include "net/hostmap.h"
 #include "net/readthread.h"
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/lock.h"
 
-static NsReadyProc *readyProc;
+/*
+ * While calls are deferred: how long the first may have to wait.
+ */
+#define MAX_DEFER_NS INT64_C(50000)
+
+static NsReadyProc               *readyProc;
+static _Atomic(NsBodyLimitProc *) bodyLimitProc;
+
+static void CallDeferred(NsDriverThread *threadPtr);
 
 /*
  * Driver threads that stop and may still hand over requests.
@@ -35,6 +44,25 @@ NsDriverSetReadyProc(NsReadyProc *proc)
 }
 
 void
+NsDriverSetBodyLimitProc(NsBodyLimitProc *proc)
+{
+    atomic_store_explicit(&bodyLimitProc, proc, memory_order_release);
+}
+
+int64_t
+NsHandOverBodyLimit(const NsDriver *drvPtr, NsMessage *messagePtr)
+{
+    NsBodyLimitProc *proc = atomic_load_explicit(&bodyLimitProc,
+                                                 memory_order_acquire);
+
+    if (likely(proc == NULL)) {
+        return INT64_MAX;
+    }
+    NsHostMapChoose(drvPtr, messagePtr);
+    return proc(messagePtr);
+}
+
+void
 NsHandOver(NsMessage *messagePtr)
 {
     NsMessageCheck(messagePtr);
@@ -53,6 +81,50 @@ NsDriverYield(void)
     if (threadPtr != NULL) {
         threadPtr->mustYield = true;
     }
+}
+
+bool
+NsDriverDefer(NsDeferredProc *proc, void *arg)
+{
+    NsDriverThread *threadPtr = NsReadThreadSelf();
+
+    if (threadPtr == NULL || !threadPtr->mayDefer
+        || threadPtr->nDeferred == NS_MAX_DEFERRED) {
+        return false;
+    }
+    if (threadPtr->nDeferred == 0) {
+        threadPtr->deferStamp = NsClockNow();
+    }
+    threadPtr->deferred[threadPtr->nDeferred++] = (NsDeferredCall){proc, arg};
+    return true;
+}
+
+void
+NsHandOverBeginDefer(NsDriverThread *threadPtr)
+{
+    NsAssert(threadPtr == NsReadThreadSelf());
+    if (threadPtr->nDeferred == NS_MAX_DEFERRED
+        || (threadPtr->nDeferred > 0
+            && NsClockNow() - threadPtr->deferStamp > MAX_DEFER_NS)) {
+        CallDeferred(threadPtr);
+    }
+    threadPtr->mayDefer = true;
+}
+
+void
+NsHandOverEndDefer(NsDriverThread *threadPtr)
+{
+    CallDeferred(threadPtr);
+    threadPtr->mayDefer = false;
+}
+
+static void
+CallDeferred(NsDriverThread *threadPtr)
+{
+    for (int i = 0; i < threadPtr->nDeferred; i++) {
+        threadPtr->deferred[i].proc(threadPtr->deferred[i].arg);
+    }
+    threadPtr->nDeferred = 0;
 }
 
 void

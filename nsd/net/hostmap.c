@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0
  * hostmap.c --
  *
- *      Which server answers to which Host field, for drivers that all share.
+ *      Which server answers to which Host field, for drivers that all share,
+ *      and under which names the server of a driver of its own is known.
  *
  *      Names are compared without case, and without a dot at their end.  A name
  *      is known with each port of the driver, with that of its protocol, and
@@ -14,14 +15,18 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsset.h"
+#include "base/assert.h"
 
 struct NsHostMap {
-    Tcl_HashTable      entries; /* Lower-case Host field -> NsHostEntry. */
-    const NsHostEntry *defaultPtr;
+    Tcl_HashTable      entries;    /* Lower-case Host field -> NsHostEntry. */
+    const NsHostEntry *defaultPtr; /* NULL: of a server's own driver. */
 };
 
 #define MAX_HOST 256
 
+static const Ns_Set      *Section(const NsDriver *drvPtr);
+static NsHostMap         *Create(NsDriver *drvPtr, const Ns_Set *setPtr,
+                                 const char *defaultServer);
 static const NsHostEntry *Find(const NsHostMap *mapPtr, const char *host);
 static void AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
                      const char *host);
@@ -30,7 +35,7 @@ static void AddVariants(NsHostMap *mapPtr, const NsDriver *drvPtr,
 static void AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
                        const NsHostEntry *entryPtr, const char *name, int port);
 static NsHostEntry *CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr,
-                                const char *host, bool isVariant);
+                                const char *host);
 static bool         IsOfDriver(const NsDriver *drvPtr, const char *port);
 static size_t       NameLength(const char *host);
 static bool         Normalize(char *key, const char *host);
@@ -38,20 +43,53 @@ static bool         Normalize(char *key, const char *host);
 NsHostMap *
 NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
 {
-    NsHostMap  *mapPtr = ns_calloc(1u, sizeof(NsHostMap));
-    const char *module = drvPtr->pub.module;
-    Ns_DString  path;
-    Ns_Set     *setPtr;
+    NsHostMap *mapPtr;
 
-    Tcl_InitHashTable(&mapPtr->entries, TCL_STRING_KEYS);
     if (defaultServer == NULL) {
         Ns_Fatal("%s: virtual servers configured, but %s has no defaultserver"
                  " defined",
-                 module, drvPtr->path);
+                 drvPtr->pub.module, drvPtr->path);
     }
+    mapPtr = Create(drvPtr, Section(drvPtr), defaultServer);
+    if (mapPtr->defaultPtr == NULL) {
+        Ns_Fatal("%s: default server %s not defined in %s/servers",
+                 drvPtr->pub.module, defaultServer, drvPtr->path);
+    }
+    return mapPtr;
+}
+
+NsHostMap *
+NsHostMapCreateOwn(NsDriver *drvPtr)
+{
+    const Ns_Set *setPtr = Section(drvPtr);
+
+    NsAssert(drvPtr->serverPtr != NULL);
+    return setPtr == NULL ? NULL : Create(drvPtr, setPtr, NULL);
+}
+
+/*
+ * NULL: it is not there.
+ */
+static const Ns_Set *
+Section(const NsDriver *drvPtr)
+{
+    Ns_DString path;
+    Ns_Set    *setPtr;
+
     Ns_DStringInit(&path);
     Ns_DStringVarAppend(&path, drvPtr->path, "/servers", NULL);
     setPtr = Ns_ConfigGetSection(Ns_DStringValue(&path));
+    Ns_DStringFree(&path);
+    return setPtr;
+}
+
+static NsHostMap *
+Create(NsDriver *drvPtr, const Ns_Set *setPtr, const char *defaultServer)
+{
+    NsHostMap  *mapPtr = ns_calloc(1u, sizeof(NsHostMap));
+    const char *module = drvPtr->pub.module;
+
+    Tcl_InitHashTable(&mapPtr->entries, TCL_STRING_KEYS);
     for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
         const char *server = Ns_SetKey(setPtr, i);
 
@@ -59,8 +97,17 @@ NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
             Ns_Log(Error, "%s: no such server: %s", module, server);
             continue;
         }
+        if (drvPtr->serverPtr != NULL
+            && NsServerFind(server) != drvPtr->serverPtr) {
+            Ns_Log(Error,
+                   "%s: the driver is of server %s alone, not of %s; load it "
+                   "in ns/modules to serve several",
+                   module, drvPtr->serverPtr->name, server);
+            continue;
+        }
         AddEntry(mapPtr, drvPtr, server, Ns_SetValue(setPtr, i));
-        if (mapPtr->defaultPtr == NULL && STREQ(server, defaultServer)) {
+        if (mapPtr->defaultPtr == NULL && defaultServer != NULL
+            && STREQ(server, defaultServer)) {
             char           key[MAX_HOST];
             Tcl_HashEntry *hPtr;
 
@@ -72,20 +119,29 @@ NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer)
     for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
         AddVariants(mapPtr, drvPtr, Ns_SetValue(setPtr, i));
     }
-    if (mapPtr->defaultPtr == NULL) {
-        Ns_Fatal("%s: default server %s not defined in %s", module,
-                 defaultServer, Ns_DStringValue(&path));
-    }
-    Ns_DStringFree(&path);
     return mapPtr;
 }
 
-const NsHostEntry *
-NsHostMapFind(const NsHostMap *mapPtr, const char *host)
+void
+NsHostMapChoose(const NsDriver *drvPtr, NsMessage *messagePtr)
 {
-    const NsHostEntry *entryPtr = Find(mapPtr, host);
+    const NsHostMap   *mapPtr = drvPtr->settings.hostMapPtr;
+    const NsHostEntry *entryPtr = NULL;
 
-    return entryPtr == NULL ? mapPtr->defaultPtr : entryPtr;
+    if (mapPtr != NULL) {
+        entryPtr = Find(mapPtr,
+                        messagePtr->isRaw
+                            ? NULL
+                            : NsHttpKnown(&messagePtr->head, NS_FIELD_HOST));
+        entryPtr = entryPtr == NULL ? mapPtr->defaultPtr : entryPtr;
+    }
+    if (entryPtr != NULL) {
+        messagePtr->serverPtr = entryPtr->serverPtr;
+        messagePtr->location = entryPtr->location;
+    } else {
+        messagePtr->serverPtr = drvPtr->serverPtr;
+        messagePtr->location = drvPtr->pub.location;
+    }
 }
 
 bool
@@ -118,7 +174,7 @@ NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
          hPtr != NULL; hPtr = Tcl_NextHashEntry(&search)) {
         const NsHostEntry *entryPtr = Tcl_GetHashValue(hPtr);
 
-        if (entryPtr->serverPtr == serverPtr && !entryPtr->isVariant) {
+        if (entryPtr->serverPtr == serverPtr) {
             Ns_SetUpdate(hostsPtr, Tcl_GetHashKey(&mapPtr->entries, hPtr),
                          NULL);
         }
@@ -142,8 +198,7 @@ AddEntry(NsHostMap *mapPtr, NsDriver *drvPtr, const char *server,
         Ns_Log(Error, "%s: duplicate host map: %s", drvPtr->pub.module, host);
         return;
     }
-    Tcl_SetHashValue(hPtr,
-                     CreateEntry(drvPtr, NsServerFind(server), host, false));
+    Tcl_SetHashValue(hPtr, CreateEntry(drvPtr, NsServerFind(server), host));
 }
 
 /*
@@ -193,15 +248,13 @@ AddVariant(NsHostMap *mapPtr, const NsDriver *drvPtr,
         hPtr = Tcl_CreateHashEntry(&mapPtr->entries, key, &isNew);
         if (isNew) {
             Tcl_SetHashValue(hPtr,
-                             CreateEntry(drvPtr, entryPtr->serverPtr, host,
-                                         true));
+                             CreateEntry(drvPtr, entryPtr->serverPtr, host));
         }
     }
 }
 
 static NsHostEntry *
-CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr, const char *host,
-            bool isVariant)
+CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr, const char *host)
 {
     NsHostEntry *entryPtr = ns_calloc(1u, sizeof(NsHostEntry));
     Ns_DString   ds;
@@ -210,7 +263,6 @@ CreateEntry(const NsDriver *drvPtr, NsServer *serverPtr, const char *host,
     Ns_DStringVarAppend(&ds, drvPtr->pub.protocol, "://", host, NULL);
     entryPtr->serverPtr = serverPtr;
     entryPtr->location = Ns_DStringExport(&ds);
-    entryPtr->isVariant = isVariant;
     return entryPtr;
 }
 

@@ -12,12 +12,27 @@
 typedef struct NsHostEntry {
     NsServer   *serverPtr;
     const char *location;
-    bool        isVariant; /* Of what the configuration has. */
 } NsHostEntry;
 
-NsHostMap         *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);
-const NsHostEntry *NsHostMapFind(const NsHostMap *mapPtr, const char *host);
-bool               NsHostMapKnows(const NsHostMap *mapPtr, const char *host);
+/*
+ * Of a driver that all servers share: hosts that are not in the map lead to the
+ * default server.
+ */
+NsHostMap *NsHostMapCreate(NsDriver *drvPtr, const char *defaultServer);
+
+/*
+ * Of a driver of one server: NULL if it has no section of hosts.
+ */
+NsHostMap *NsHostMapCreateOwn(NsDriver *drvPtr);
+
+bool NsHostMapKnows(const NsHostMap *mapPtr, const char *host);
+
+/*
+ * Set the server of a message and the location: by its Host field if the driver
+ * has a map.
+ */
+void NsHostMapChoose(const NsDriver *drvPtr, NsMessage *messagePtr);
+
 /* The Host fields that lead to the server, as keys of the set. */
 void NsHostMapAppend(Ns_Set *hostsPtr, const NsHostMap *mapPtr,
                      const NsServer *serverPtr);

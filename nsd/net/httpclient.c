@@ -106,6 +106,7 @@ CreateRequest(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
                                  .headers = specPtr->headers,
                                  .isToProxy = isProxied && !isTunneled,
                                  .keepsHost = specPtr->keepsHost,
+                                 .lines = specPtr->lines,
                                  .isKept = clientPtr->keepAlive > 0,
                                  /*
                                   * RFC 9110, section 8.6: for methods that
@@ -149,6 +150,9 @@ TakeSpec(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
         : DEFAULT_SILENCE;
     clientPtr->connectSilence = specPtr->connectSilence > 0
         ? specPtr->connectSilence
+        : clientPtr->silence;
+    clientPtr->sendSilence = specPtr->sendSilence > 0
+        ? specPtr->sendSilence
         : clientPtr->silence;
     clientPtr->expires = specPtr->expire > 0
         ? clientPtr->start + specPtr->expire
@@ -238,7 +242,8 @@ Attach(NsHttpClient *clientPtr, const NsHttpClientSpec *specPtr,
         clientPtr->sock = NsConnectorFd(clientPtr->connectorPtr);
         return true;
     }
-    clientPtr->sock = NsConnectUnix(specPtr->unixSocket);
+    clientPtr->sock = Ns_SockConnectUnix(specPtr->unixSocket,
+                                         SOCK_STREAM | SOCK_NONBLOCK, NULL);
     if (clientPtr->sock == NS_INVALID_SOCKET) {
         Ns_DStringVarAppend(errorPtr, "can't connect to ", specPtr->unixSocket,
                             ": ", Tcl_ErrnoMsg(errno), NULL);
@@ -357,7 +362,8 @@ NsHttpClientIsDone(NsHttpClient *clientPtr)
 Ns_ReturnCode
 NsHttpClientWait(NsHttpClient *clientPtr, Ns_Time *timeoutPtr)
 {
-    return clientPtr->hasRun ? NS_OK : Ns_TaskWait(clientPtr->task, timeoutPtr);
+    return clientPtr->hasRun ? NS_OK
+                             : NsTaskWaitEndable(clientPtr->task, timeoutPtr);
 }
 
 void

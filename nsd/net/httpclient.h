@@ -41,6 +41,8 @@ typedef struct NsHttpClientSpec {
     const char   *method;    /* NULL: GET. */
     const Ns_Set *headers;   /* NULL: none. */
     bool          keepsHost; /* Send the Host of these headers. */
+    /* More fields, as they are sent; NULL: none. */
+    const char *lines;
 
     const char *body; /* NULL: none, or from bodyFd. */
     uint64_t    bodyBytes;
@@ -52,6 +54,7 @@ typedef struct NsHttpClientSpec {
 
     NsStamp silence;        /* How long the peer may be silent; 0: 5 s. */
     NsStamp connectSilence; /* The same for each address; 0: as silence. */
+    NsStamp sendSilence;    /* The same while we send; 0: as silence. */
     NsStamp expire;         /* For the whole request; 0: no limit. */
     NsStamp keepAlive;      /* How long to keep the connection; 0: no. */
 

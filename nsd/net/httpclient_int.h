@@ -35,6 +35,7 @@ struct NsHttpClient {
     NsStamp               start;
     NsStamp               silence;
     NsStamp               connectSilence;
+    NsStamp               sendSilence;
     NsStamp               expires; /* 0: never. */
     NsStamp               keepAlive;
     uint64_t              bodyBytes;

@@ -169,6 +169,9 @@ NsHttpRequestFormat(Ns_DString *dsPtr, const NsHttpRequestSpec *specPtr,
     if (n == 0 || Ns_SetIFind(headers, "User-Agent") < 0) {
         Ns_DStringAppend(dsPtr, "User-Agent: " AGENT "\r\n");
     }
+    if (specPtr->lines != NULL) {
+        Ns_DStringAppend(dsPtr, specPtr->lines);
+    }
     Ns_DStringVarAppend(dsPtr, "Connection: ",
                         specPtr->isKept ? "keep-alive" : "close",
                         "\r\nHost: ", host, "\r\n", NULL);

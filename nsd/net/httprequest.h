@@ -41,6 +41,7 @@ typedef struct NsHttpRequestSpec {
     const Ns_Set       *headers;   /* NULL: none. */
     bool                isToProxy; /* The request line has the whole URL. */
     bool                keepsHost; /* Send the Host of the headers. */
+    const char         *lines;     /* More fields, as sent; NULL: none. */
     bool                isKept;    /* The connection is to stay open. */
     bool                hasBody;
     uint64_t            bodyBytes;

@@ -612,9 +612,13 @@ UsesTls(const NsHttpClient *clientPtr)
 static void
 WaitUntil(NsHttpClient *clientPtr, int when)
 {
+    NsStamp silence = clientPtr->stage == NS_HTTP_SENDING
+        ? clientPtr->sendSilence
+        : clientPtr->silence;
+
     if (clientPtr->stage != NS_HTTP_CONNECTING
         && clientPtr->stage != NS_HTTP_ENDED) {
-        WaitNoLonger(clientPtr, when, NsClockNow() + clientPtr->silence);
+        WaitNoLonger(clientPtr, when, NsClockNow() + silence);
     }
 }
 

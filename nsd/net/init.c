@@ -6,17 +6,21 @@
 
 #include "net/init.h"
 #include "net/dns.h"
+#include "net/driver.h"
 #include "net/driver_params.h"
+#include "net/h2session.h"
 #include "net/handover.h"
 #include "net/httpclient.h"
 #include "net/listen.h"
 #include "net/sls.h"
 #include "net/sockcallback.h"
 #include "net/task.h"
+#include "process/notify.h"
 
 void
 NsNetInit(void)
 {
+    NsNotifySetAliveProc(NsDriversTurn);
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();
@@ -25,4 +29,5 @@ NsNetInit(void)
     NsListenInit();
     NsDriverParamsInit();
     NsHandOverInit();
+    NsH2Init();
 }

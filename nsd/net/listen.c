@@ -93,16 +93,6 @@ NsSockAddrResolveAll(const char *host, int port, NsSockAddr **addrsPtr)
     return n;
 }
 
-NS_SOCKET
-NsSockCloseAfter(NS_SOCKET sock)
-{
-    int reason = errno;
-
-    close(sock);
-    errno = reason;
-    return NS_INVALID_SOCKET;
-}
-
 bool
 NsSockAddrIsName(const char *host)
 {
@@ -291,7 +281,7 @@ Listening(NS_SOCKET sock, int backlog)
     if (bindMode == NS_BIND_SHARED) {
         (void) setsockopt(sock, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
     }
-    return listen(sock, backlog) == 0 ? sock : NsSockCloseAfter(sock);
+    return listen(sock, backlog) == 0 ? sock : NsCloseAfter(sock);
 }
 
 NS_SOCKET
@@ -441,7 +431,7 @@ Ns_SockBinderListen(int type, const char *address, int port, int options)
     sock = NsBinderBind(&spec);
     if (sock != NS_INVALID_SOCKET && options > 0 && (type == 'T' || type == 'D')
         && listen(sock, options) != 0) {
-        return NsSockCloseAfter(sock);
+        return NsCloseAfter(sock);
     }
     return sock;
 }
@@ -461,7 +451,17 @@ NsStopBinder(void)
 static NS_SOCKET
 TakePrebound(NsPrebindKind kind, const char *address, int port)
 {
-    return NsPrebindTake(kind, BoundAddress(address), port);
+    NS_SOCKET  sock = NsPrebindTake(kind, BoundAddress(address), port);
+    NsSockAddr addr;
+    char       text[NI_MAXHOST];
+
+    if (sock == NS_INVALID_SOCKET && NsSockAddrIsName(address)
+        && Resolve(&addr, address, port) == NS_OK) {
+        /* One that was taken over is known by its number. */
+        NsSockAddrText(&addr, text, sizeof(text));
+        sock = NsPrebindTake(kind, text, port);
+    }
+    return sock;
 }
 
 static const char *

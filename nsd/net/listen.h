@@ -46,11 +46,6 @@ bool NsSockAddrIsName(const char *host);
 void NsSockAddrText(const NsSockAddr *addrPtr, char *text, size_t size);
 
 /*
- * Close, keeping the errno that led here.  Returns NS_INVALID_SOCKET.
- */
-NS_SOCKET NsSockCloseAfter(NS_SOCKET sock);
-
-/*
  * How TCP sockets that the calling thread listens on from now on share their
  * ports.
  */

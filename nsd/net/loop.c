@@ -48,6 +48,10 @@ NsLoopTurn(NsLoop *loopPtr, NsStamp latest)
 
     NsAssert(n >= 0 && n <= MAX_EVENTS);
     loopPtr->stamp = NsClockNow();
+    if (unlikely(atomic_load_explicit(&loopPtr->isAsked,
+                                      memory_order_relaxed))) {
+        atomic_store(&loopPtr->isAsked, false);
+    }
     for (int i = 0; i < n; i++) {
         procsPtr->eventProc(&events[i], loopPtr->arg);
     }
@@ -84,6 +88,15 @@ NsLoopStop(NsLoop *loopPtr)
 {
     atomic_store_explicit(&loopPtr->isStopping, true, memory_order_release);
     NsLoopWake(loopPtr);
+}
+
+bool
+NsLoopAsk(NsLoop *loopPtr)
+{
+    bool hasTurned = !atomic_exchange(&loopPtr->isAsked, true);
+
+    NsLoopWake(loopPtr);
+    return hasTurned;
 }
 
 /*

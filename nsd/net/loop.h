@@ -31,6 +31,7 @@ typedef struct NsLoop {
     void              *arg;       /* Constant. */
     NsInbox            inbox;
     atomic_bool        isStopping;
+    atomic_bool        isAsked; /* Whether it turns; a turn clears it. */
     NsWheel            wheel;
     NsStamp            stamp; /* The last wait was over. */
 } NsLoop;
@@ -59,6 +60,11 @@ void NsLoopTakeInbox(NsLoop *loopPtr);
  */
 void NsLoopWake(NsLoop *loopPtr);
 void NsLoopStop(NsLoop *loopPtr);
+
+/*
+ * Whether it has turned since it was asked last, and ask again.
+ */
+bool NsLoopAsk(NsLoop *loopPtr);
 
 static inline bool
 NsLoopIsStopping(const NsLoop *loopPtr)

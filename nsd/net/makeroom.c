@@ -49,6 +49,7 @@ static void Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr);
 static NsStamp IdleSince(NsSock *sockPtr, NsStamp now);
 static bool    IsLeavable(NsSock *sockPtr);
 static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void    LeaveSession(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 void
 NsSocksAppend(NsDriverThread *threadPtr, NsSock *sockPtr)
@@ -175,7 +176,18 @@ IdleSince(NsSock *sockPtr, NsStamp now)
 {
     NsStamp since;
 
-    if (!IsLeavable(sockPtr) || !NsSockIsIdle(sockPtr)) {
+    if (sockPtr->isLeaving
+        || atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+            != NS_SOCK_DRIVER) {
+        return 0;
+    }
+    if (sockPtr->mode == NS_SOCK_SESSION) {
+        return sockPtr->idleSince == 0 || now - sockPtr->idleSince < NEW_IDLE_NS
+                || NsSockHasUnread(sockPtr)
+            ? 0
+            : sockPtr->idleSince;
+    }
+    if (sockPtr->mode != NS_SOCK_READING || !NsSockIsIdle(sockPtr)) {
         return 0;
     }
     if (sockPtr->acceptStamp != 0) {
@@ -208,6 +220,10 @@ IsLeavable(NsSock *sockPtr)
 static void
 Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
+    if (sockPtr->mode == NS_SOCK_SESSION) {
+        LeaveSession(threadPtr, sockPtr);
+        return;
+    }
     NsAssert(IsLeavable(sockPtr));
     NsSocksTouch(threadPtr, sockPtr);
     NsSockDropRequest(sockPtr);
@@ -216,7 +232,25 @@ Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
                           memory_order_relaxed);
     sockPtr->isLeaving = true;
     threadPtr->nLeaving++;
+    atomic_fetch_add_explicit(&threadPtr->nEvicted, 1, memory_order_relaxed);
     NsAssert(threadPtr->nLeaving <= threadPtr->nSockets);
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
     NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
+}
+
+/*
+ * Its time is up now: it says goodbye itself.
+ */
+static void
+LeaveSession(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsStamp now = NsClockNow();
+
+    NsAssert(!sockPtr->isLeaving && sockPtr->idleSince != 0);
+    NsSocksTouch(threadPtr, sockPtr);
+    sockPtr->isLeaving = true;
+    threadPtr->nLeaving++;
+    atomic_fetch_add_explicit(&threadPtr->nEvicted, 1, memory_order_relaxed);
+    atomic_store_explicit(&sockPtr->deadline, now, memory_order_relaxed);
+    NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now);
 }

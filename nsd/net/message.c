@@ -12,6 +12,7 @@
 
 #include "net/message.h"
 #include "net/budget.h"
+#include "net/spool.h"
 #include "nsthread.h"
 #include "base/assert.h"
 
@@ -75,17 +76,11 @@ NsMessageCheck(const NsMessage *messagePtr)
     NsAssert(!isInMemory || messagePtr->contentFile == NULL);
     NsAssert(!isInMemory
              || messagePtr->content[messagePtr->contentLength] == '\0');
-    switch (messagePtr->refusal) {
-    case 0:
-    case 400:
-    case 414:
-    case 417:
-    case 431:
-        break;
-    default:
-        NsAssert(messagePtr->refusal == 413 || messagePtr->refusal == 503);
-        NsAssert(messagePtr->contentLength == 0u && messagePtr->mustClose);
-    }
+    NsAssert(messagePtr->refusal == 0
+             || (messagePtr->refusal >= 400 && messagePtr->mustClose
+                 && messagePtr->contentLength == 0u));
+    NsAssert(messagePtr->bodyLimit == 0 || messagePtr->refusal == 413);
+    NsAssert(messagePtr->refusal != 0 || !messagePtr->isMalformed);
 }
 
 /*
@@ -98,7 +93,8 @@ CheckFree(const NsMessage *messagePtr)
     NsAssert(messagePtr->readerPtr == NULL && messagePtr->sockPtr == NULL);
     NsCheck(messagePtr->content == NULL && messagePtr->contentLength == 0u
             && messagePtr->serverPtr == NULL && messagePtr->refusal == 0
-            && !messagePtr->mustClose && !messagePtr->isRaw);
+            && !messagePtr->mustClose && !messagePtr->isRaw
+            && !messagePtr->isMalformed);
     NsCheck(messagePtr->budgetBytes == 0 && messagePtr->headBudgetBytes == 0);
 }
 
@@ -131,12 +127,21 @@ NsMessageDropFile(NsMessage *messagePtr)
     if (messagePtr->contentFd >= 0) {
         NsClose(messagePtr->contentFd);
         messagePtr->contentFd = -1;
+        NsSpoolGive(NS_SPOOL_BODIES, messagePtr->spoolBytes);
+        messagePtr->spoolBytes = 0;
     }
     if (messagePtr->contentFile != NULL) {
-        /* Missing when a script has renamed it. */
-        unlink(messagePtr->contentFile);
-        messagePtr->contentFile = NULL;
+        NsMessageDropName(messagePtr);
     }
+}
+
+void
+NsMessageDropName(NsMessage *messagePtr)
+{
+    NsAssert(messagePtr->contentFile != NULL);
+    /* Missing when a script has renamed it. */
+    unlink(messagePtr->contentFile);
+    messagePtr->contentFile = NULL;
 }
 
 void
@@ -176,6 +181,8 @@ Clear(NsMessage *messagePtr)
     messagePtr->content = NULL;
     messagePtr->contentLength = 0u;
     messagePtr->refusal = 0;
+    messagePtr->bodyLimit = 0;
+    messagePtr->isMalformed = false;
     messagePtr->isRaw = false;
     messagePtr->mustClose = false;
     messagePtr->acceptStamp = 0;

@@ -43,10 +43,13 @@ typedef struct NsMessage {
     int         contentFd;   /* -1 if in memory. */
     const char *contentFile; /* Named file of maxupload, or NULL. */
 
-    int refusal;         /* 0, or what the server has to answer:
-                          * 400 (no Host field, several, or one
-                          * that is none), 413, 414, 417, 431,
-                          * or 503 (no room for the body). */
+    int refusal;         /* 0, or the status that the server has to
+                          * answer: that of the head, 400 (chunks), 413, or
+                          * 503 (no room for the head or the body). */
+    int64_t bodyLimit;   /* Of its URL, for which it is 413; 0: that is
+                          * not so. */
+    bool isMalformed;    /* What was refused is no request: no script sees
+                          * it. */
     bool isRaw;          /* From a driver that does not let the
                           * core parse: head is empty, content
                           * holds what was received, possibly
@@ -65,6 +68,7 @@ typedef struct NsMessage {
     int64_t budgetBytes;        /* net: taken from the memory budget of
                                  * bodies, and of headers. */
     int64_t headBudgetBytes;
+    int64_t spoolBytes; /* net: in contentFd, as counted. */
 } NsMessage;
 
 /*
@@ -87,6 +91,11 @@ void NsMessageRelease(NsMessage **messagePtrPtr);
  * owner.
  */
 void NsMessageDropFile(NsMessage *messagePtr);
+
+/*
+ * Make the named file of the body one without a name.
+ */
+void NsMessageDropName(NsMessage *messagePtr);
 
 /*
  * The calling thread keeps a list of free messages of its own until End.

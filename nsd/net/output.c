@@ -5,9 +5,7 @@
  */
 
 #include "net/output.h"
-#include "base/tempfile.h"
-#include "base/writeall.h"
-#include "net/budget.h"
+#include "net/spool.h"
 #include "nsthread.h"
 #include "base/assert.h"
 
@@ -40,7 +38,7 @@ NsOutputStoreFree(NsOutputStore *storePtr)
         storePtr->fd = -1;
     }
     NsAssert(storePtr->fileBytes >= 0);
-    NsBudgetGive(NS_BUDGET_SPOOL, storePtr->fileBytes);
+    NsSpoolGive(NS_SPOOL_REPLIES, storePtr->fileBytes);
     storePtr->fileBytes = 0;
 }
 
@@ -231,19 +229,12 @@ CopyToFile(NsOutputStore *storePtr, const char *bytes, size_t length)
 {
     NsOutputNode *nodePtr;
 
-    if (!NsBudgetTake(NS_BUDGET_SPOOL, (int64_t) length)) {
-        errno = EDQUOT;
-        return NULL;
-    }
     if (storePtr->fd < 0) {
-        storePtr->fd = NsTempFileOpen(NULL);
+        storePtr->fd = NsSpoolOpen(NULL);
     }
     if (storePtr->fd < 0
-        || !NsWriteAllAt(storePtr->fd, bytes, length, storePtr->fileBytes)) {
-        int reason = errno;
-
-        NsBudgetGive(NS_BUDGET_SPOOL, (int64_t) length);
-        errno = reason;
+        || !NsSpoolWrite(NS_SPOOL_REPLIES, storePtr->fd, bytes, length,
+                         storePtr->fileBytes)) {
         return NULL;
     }
     nodePtr = ns_calloc(1u, sizeof(NsOutputNode));

@@ -45,9 +45,9 @@ void NsOutputStoreFree(NsOutputStore *storePtr);
 
 /*
  * Append the pieces without their first skip bytes.  NS_ERROR when the
- * temporary file cannot be written or a descriptor not be duplicated, or (errno
- * EDQUOT) when all temporary files together would exceed their limit; then
- * nothing is appended, but all borrowed pieces are released.
+ * temporary file cannot be written or a descriptor not be duplicated, or when
+ * all temporary files together would exceed their limit; then nothing is
+ * appended, but all borrowed pieces are released.
  */
 Ns_ReturnCode NsOutputAppend(NsOutput *outputPtr, NsOutputStore *storePtr,
                              const NsPiece *pieces, int nPieces, size_t skip);

@@ -14,8 +14,6 @@ struct NsPeerTable {
     Tcl_HashTable counts; /* Address or network -> number. */
 };
 
-static const char *KeyOf(const char *peer, char *buffer);
-
 NsPeerTable *
 NsPeerTableCreate(void)
 {
@@ -31,7 +29,7 @@ NsPeerTableAdd(NsPeerTable *tablePtr, const char *peer)
     char           buffer[INET6_ADDRSTRLEN];
     int            isNew;
     Tcl_HashEntry *hPtr = Tcl_CreateHashEntry(&tablePtr->counts,
-                                              KeyOf(peer, buffer), &isNew);
+                                              NsPeerKey(peer, buffer), &isNew);
     int            n = isNew ? 1 : PTR2INT(Tcl_GetHashValue(hPtr)) + 1;
 
     Tcl_SetHashValue(hPtr, INT2PTR(n));
@@ -43,7 +41,7 @@ NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer)
 {
     char           buffer[INET6_ADDRSTRLEN];
     Tcl_HashEntry *hPtr = Tcl_FindHashEntry(&tablePtr->counts,
-                                            KeyOf(peer, buffer));
+                                            NsPeerKey(peer, buffer));
     int            n;
 
     if (hPtr == NULL) {
@@ -57,8 +55,8 @@ NsPeerTableRemove(NsPeerTable *tablePtr, const char *peer)
     }
 }
 
-static const char *
-KeyOf(const char *peer, char *buffer)
+const char *
+NsPeerKey(const char *peer, char buffer[INET6_ADDRSTRLEN])
 {
     struct in6_addr address;
 

@@ -17,6 +17,11 @@
 #include "base/clock.h"
 
 /*
+ * How long a client may be slower than a minimum rate.
+ */
+#define NS_RATE_GRACE (5 * NS_STAMP_SECOND)
+
+/*
  * Zeros mean no limit.  Any thread may set bytesPerSecond.
  */
 typedef struct NsRate {

@@ -8,14 +8,16 @@
  */
 
 #include "net/reader.h"
-#include "http/judge.h"
+#include "net/driver_params.h"
 #include "net/body.h"
 #include "net/budget.h"
 #include "net/driver_sock.h"
+#include "net/h2session.h"
 #include "net/handover.h"
 #include "net/hostmap.h"
 #include "net/makeroom.h"
 #include "net/progress.h"
+#include "net/proxypeer.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
 #include "nslog.h"
@@ -26,14 +28,22 @@
  */
 #define MAX_IN_A_ROW 16
 
+/*
+ * What is read at once of what nobody wants.
+ */
+#define DRAIN_BYTES 65536
+_Static_assert(DRAIN_BYTES <= NS_SCRATCH_BYTES, "it is read into the scratch");
+
+static NsReadStep FirstStep(NsDriverThread *threadPtr, NsSock *sockPtr);
 static NsReadStep Receive(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void       WatchClosing(NsDriverThread *threadPtr, NsSock *sockPtr);
+static bool       MakeHeadRoom(NsSock *sockPtr);
 static ssize_t    ReceiveDatagram(NsSock *sockPtr, struct iovec *vecPtr);
 static NsReadStep TakeRaw(NsMessage *messagePtr);
 static NsReadStep ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr);
-static NsReadStep BareReply(NsSock *sockPtr, NsParseStatus status);
+static NsReadStep RefuseHead(NsDriverThread *threadPtr, NsSock *sockPtr);
 static bool       HandOver(NsDriverThread *threadPtr, NsSock *sockPtr);
 static bool       HasMoreToRead(const NsSock *sockPtr, bool isDrained);
-static void       ChooseServer(NsSock *sockPtr, NsMessage *messagePtr);
 static void       Drain(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void       Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
 static void       Await(NsDriverThread *threadPtr, NsSock *sockPtr);
@@ -47,15 +57,9 @@ static void       CountError(NsDriverThread *threadPtr);
 void
 NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    NsReadStep step = NS_STEP_AGAIN;
+    NsReadStep step = FirstStep(threadPtr, sockPtr);
     int        nServed = 0;
 
-    NsSockAssertMine(threadPtr, sockPtr);
-    NsAssert(sockPtr->mode == NS_SOCK_READING);
-    if (sockPtr->messagePtr != NULL
-        && sockPtr->messagePtr->readerPtr->hasUnparsed) {
-        step = ParseHead(threadPtr, sockPtr);
-    }
     for (;;) {
         switch (step) {
         case NS_STEP_AGAIN:
@@ -70,9 +74,9 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
             NsSockEnterSpooler(threadPtr, sockPtr);
             return;
 
-        case NS_STEP_BAD_CHUNK:
-            step = BareReply(sockPtr, NS_PARSE_BAD_FIELD);
-            break;
+        case NS_STEP_SESSION:
+            NsReadComeBack(threadPtr, sockPtr, false);
+            return;
 
         case NS_STEP_GONE:
             Lose(threadPtr, sockPtr);
@@ -87,10 +91,7 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
             /* Answered already: the socket is ours again. */
             if (sockPtr->mode == NS_SOCK_CLOSING
                 && !HasMoreToRead(sockPtr, isDrained)) {
-                NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
-                                 atomic_load_explicit(&sockPtr->deadline,
-                                                      memory_order_relaxed));
-                NsSockWatch(threadPtr, sockPtr);
+                WatchClosing(threadPtr, sockPtr);
                 return;
             }
             if (sockPtr->mode != NS_SOCK_READING
@@ -99,17 +100,42 @@ NsReadSock(NsDriverThread *threadPtr, NsSock *sockPtr)
                 NsReadComeBack(threadPtr, sockPtr, nServed == MAX_IN_A_ROW);
                 return;
             }
-            if (sockPtr->messagePtr != NULL) {
-                step = ParseHead(threadPtr, sockPtr);
-            } else {
-                step = HasMoreToRead(sockPtr, isDrained)
-                    ? NS_STEP_AGAIN
-                    : NS_STEP_WAIT;
-            }
+            step = sockPtr->messagePtr != NULL ? ParseHead(threadPtr, sockPtr)
+                : HasMoreToRead(sockPtr, isDrained)
+                ? NS_STEP_AGAIN
+                : NS_STEP_WAIT;
             break;
         }
         }
     }
+}
+
+/*
+ * There may be bytes that were read before.
+ */
+static NsReadStep
+FirstStep(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    const NsMessage *messagePtr = sockPtr->messagePtr;
+
+    NsSockAssertMine(threadPtr, sockPtr);
+    NsAssert(sockPtr->mode == NS_SOCK_READING);
+    if (messagePtr != NULL && messagePtr->readerPtr->hasUnparsed) {
+        return ParseHead(threadPtr, sockPtr);
+    }
+    if (messagePtr != NULL && messagePtr->readerPtr->unstored != NULL) {
+        return NsBodyGoOn(sockPtr);
+    }
+    return NS_STEP_AGAIN;
+}
+
+static void
+WatchClosing(NsDriverThread *threadPtr, NsSock *sockPtr)
+{
+    NsWheelSetBefore(&threadPtr->loop.wheel, &sockPtr->wheelEntry,
+                     atomic_load_explicit(&sockPtr->deadline,
+                                          memory_order_relaxed));
+    NsSockWatch(threadPtr, sockPtr);
 }
 
 void
@@ -123,6 +149,10 @@ NsReadComeBack(NsDriverThread *threadPtr, NsSock *sockPtr, bool mustYield)
         NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
     } else if (sockPtr->mode == NS_SOCK_CLOSING) {
         Drain(threadPtr, sockPtr);
+    } else if (sockPtr->mode == NS_SOCK_SESSION) {
+        if (!NsH2Serve(threadPtr, sockPtr)) {
+            NsReadComeBack(threadPtr, sockPtr, false);
+        }
     } else {
         NsReadSock(threadPtr, sockPtr);
     }
@@ -165,7 +195,9 @@ Ns_DriverSetRequest(Ns_Sock *sock, const char *line)
 void
 NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    static const char reply[] = "HTTP/1.0 408 Request Timeout\r\n\r\n";
+    static const char reply[] = "HTTP/1.1 408 Request Timeout\r\n"
+                                "Connection: close\r\n"
+                                "Content-Length: 0\r\n\r\n";
     const NsDriver   *drvPtr = sockPtr->drvPtr;
     NsStamp           limit = drvPtr->params.headTimeout;
 
@@ -183,6 +215,7 @@ NsReadTimeUp(NsDriverThread *threadPtr, NsSock *sockPtr)
 
         Ns_SetFileVec(&vec, 0, -1, reply, 0, sizeof(reply) - 1u);
         (void) NsSockSendNow(sockPtr, &vec, 1);
+        NsDriverCountRefusal(threadPtr, 408);
         sockPtr->mode = NS_SOCK_CLOSING;
     }
     Lose(threadPtr, sockPtr);
@@ -195,25 +228,27 @@ static NsReadStep
 Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsDriver    *drvPtr = sockPtr->drvPtr;
-    NsReader    *readerPtr = Begin(sockPtr);
+    NsReader    *readerPtr;
     Ns_Time      noWait = {0, 0};
     struct iovec vec;
     NsReadStep   step;
     ssize_t      n;
 
+    if (unlikely(sockPtr->proxyState != NS_PROXY_NONE)
+        && (drvPtr->procs.opts & NS_DRIVER_SSL) != 0) {
+        step = NsProxyPeek(threadPtr, sockPtr);
+        if (step != NS_STEP_AGAIN) {
+            return step;
+        }
+    }
+    readerPtr = Begin(sockPtr);
     if ((drvPtr->procs.opts & NS_DRIVER_QUEUE_ONREAD) != 0) {
         readerPtr->isDrained = true;
         return TakeRaw(sockPtr->messagePtr);
     }
     if (readerPtr->phase == NS_READ_HEAD) {
-        if (readerPtr->used == readerPtr->size) {
-            int64_t more = (int64_t) readerPtr->size * 2;
-
-            if (!NsBudgetTake(NS_BUDGET_HEADERS, more)) {
-                return BareReply(sockPtr, NS_PARSE_HEAD_TOO_LARGE);
-            }
-            sockPtr->messagePtr->headBudgetBytes += more;
-            GrowBuffer(sockPtr->messagePtr, readerPtr);
+        if (readerPtr->used == readerPtr->size && !MakeHeadRoom(sockPtr)) {
+            return RefuseHead(threadPtr, sockPtr);
         }
         NsAssert(readerPtr->used < readerPtr->size);
         vec.iov_base = readerPtr->buffer + readerPtr->used;
@@ -245,11 +280,37 @@ Receive(NsDriverThread *threadPtr, NsSock *sockPtr)
         step = NsBodyTake(threadPtr, sockPtr, (size_t) n);
     } else {
         readerPtr->used += (size_t) n;
+        if (unlikely(sockPtr->proxyState != NS_PROXY_NONE)) {
+            step = NsProxyTake(threadPtr, sockPtr);
+            if (step != NS_STEP_AGAIN || sockPtr->proxyState != NS_PROXY_NONE
+                || sockPtr->messagePtr == NULL) {
+                return step;
+            }
+        }
         step = (drvPtr->procs.opts & NS_DRIVER_NOPARSE) != 0
             ? TakeRaw(sockPtr->messagePtr)
             : ParseHead(threadPtr, sockPtr);
     }
     return step == NS_STEP_AGAIN && readerPtr->isDrained ? NS_STEP_WAIT : step;
+}
+
+/*
+ * False: there is no memory for more of the head.
+ */
+static bool
+MakeHeadRoom(NsSock *sockPtr)
+{
+    NsReader *readerPtr = sockPtr->messagePtr->readerPtr;
+    int64_t   more = (int64_t) readerPtr->size * 2;
+
+    if (!NsBudgetTake(NS_BUDGET_HEADERS, more)) {
+        NsHttpParserRefuse(&readerPtr->parser, 503,
+                           "no memory for more of the head");
+        return false;
+    }
+    sockPtr->messagePtr->headBudgetBytes += more;
+    GrowBuffer(sockPtr->messagePtr, readerPtr);
+    return true;
 }
 
 /*
@@ -291,51 +352,38 @@ ParseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
     NsMessage    *messagePtr = sockPtr->messagePtr;
     NsReader     *readerPtr = messagePtr->readerPtr;
-    NsHttpHead   *headPtr = &messagePtr->head;
     NsParseStatus status;
 
     NsAssert(readerPtr->phase == NS_READ_HEAD);
-    readerPtr->hasUnparsed = false;
+    if (readerPtr->hasUnparsed) {
+        /* It came along with a request whose time does not count. */
+        readerPtr->hasUnparsed = false;
+        readerPtr->windowStamp = NsClockNow();
+    }
     status = NsHttpParse(&readerPtr->parser, readerPtr->buffer,
                          readerPtr->used);
     if (status == NS_PARSE_MORE) {
         return NS_STEP_AGAIN;
     }
-    if (status != NS_PARSE_DONE) {
-        CountError(threadPtr);
-        return BareReply(sockPtr, status);
+    if (unlikely(sockPtr->acceptStamp != 0)
+        && NsH2IsSpoken(sockPtr, readerPtr->buffer, readerPtr->used)) {
+        NsH2Begin(threadPtr, sockPtr, readerPtr->buffer, readerPtr->used);
+        return NS_STEP_SESSION;
     }
-    messagePtr->refusal = NsHttpJudge(headPtr);
-    NsAssert(headPtr->headBytes > 0u && headPtr->headBytes <= readerPtr->used);
-    messagePtr->mustClose = headPtr->isLengthUnclear;
+    if (unlikely(status != NS_PARSE_DONE)) {
+        return RefuseHead(threadPtr, sockPtr);
+    }
+    NsAssert(messagePtr->head.headBytes <= readerPtr->used);
     return NsBodyBegin(threadPtr, sockPtr);
 }
 
-/*
- * Send the reply to a malformed request, if it deserves one, and close.
- */
 static NsReadStep
-BareReply(NsSock *sockPtr, NsParseStatus status)
+RefuseHead(NsDriverThread *threadPtr, NsSock *sockPtr)
 {
-    size_t      length;
-    const char *reply = NsParseBareReply(status, &length);
-    const char *reason = NsParseReason(status);
+    const NsHttpHead *headPtr = &sockPtr->messagePtr->head;
 
-    NsAssert(status != NS_PARSE_DONE && status != NS_PARSE_MORE);
-    if (length > 0u) {
-        Ns_FileVec vec;
-
-        Ns_SetFileVec(&vec, 0, -1, reply, 0, length);
-        (void) NsSockSendNow(sockPtr, &vec, 1);
-        Ns_Log(Warning, "%s: refused a request from %s with status %d: %s",
-               sockPtr->drvPtr->pub.module, sockPtr->peer,
-               NsParseReplyStatus(status), reason);
-    } else {
-        Ns_Log(Debug, "%s: closed the connection of %s: %s",
-               sockPtr->drvPtr->pub.module, sockPtr->peer, reason);
-    }
-    sockPtr->mode = NS_SOCK_CLOSING;
-    return NS_STEP_GONE;
+    CountError(threadPtr);
+    return NsBodyRefuseMalformed(sockPtr, headPtr->status, headPtr->reason);
 }
 
 /*
@@ -366,7 +414,7 @@ HandOver(NsDriverThread *threadPtr, NsSock *sockPtr)
     messagePtr->sockPtr = sockPtr;
     messagePtr->peerPort = sockPtr->peerPort;
     memcpy(messagePtr->peer, sockPtr->peer, sizeof(sockPtr->peer));
-    ChooseServer(sockPtr, messagePtr);
+    NsHostMapChoose(sockPtr->drvPtr, messagePtr);
     sockPtr->serverPtr = messagePtr->serverPtr;
     sockPtr->acceptStamp = 0;
     sockPtr->report = (NsLook){0};
@@ -402,26 +450,6 @@ HasMoreToRead(const NsSock *sockPtr, bool isDrained)
     return !isDrained || sockPtr->sawHangup || sockPtr->messagePtr != NULL;
 }
 
-static void
-ChooseServer(NsSock *sockPtr, NsMessage *messagePtr)
-{
-    const NsDriver *drvPtr = sockPtr->drvPtr;
-
-    if (drvPtr->settings.hostMapPtr != NULL) {
-        const NsHostEntry *entryPtr =
-            NsHostMapFind(drvPtr->settings.hostMapPtr,
-                          messagePtr->isRaw
-                              ? NULL
-                              : NsHttpKnown(&messagePtr->head, NS_FIELD_HOST));
-
-        messagePtr->serverPtr = entryPtr->serverPtr;
-        messagePtr->location = entryPtr->location;
-    } else {
-        messagePtr->serverPtr = drvPtr->serverPtr;
-        messagePtr->location = drvPtr->pub.location;
-    }
-}
-
 /*
  * Our side is shut: discard what the client still sends, until it closes too.
  */
@@ -433,7 +461,7 @@ Drain(NsDriverThread *threadPtr, NsSock *sockPtr)
 
     NsAssert(sockPtr->mode == NS_SOCK_CLOSING);
     for (int i = 0; i < 16 && (n > 0 || errno == EINTR); i++) {
-        n = recv(sockPtr->pub.sock, threadPtr->scratch, NS_SCRATCH_BYTES, 0);
+        n = recv(sockPtr->pub.sock, threadPtr->scratch, DRAIN_BYTES, 0);
     }
     if (n > 0) {
         /* Others first. */
@@ -541,10 +569,12 @@ Begin(NsSock *sockPtr)
     const NsDriverParams *paramsPtr = &sockPtr->drvPtr->params;
     NsMessage            *messagePtr = sockPtr->messagePtr;
     NsReader             *readerPtr;
+    NsParseLimits         limits;
 
     if (messagePtr != NULL) {
         return messagePtr->readerPtr;
     }
+    limits = NsDriverParseLimits(paramsPtr);
     messagePtr = NsMessageCreate();
     sockPtr->messagePtr = messagePtr;
     readerPtr = NsArenaZalloc(&messagePtr->arena, sizeof(NsReader));
@@ -552,7 +582,7 @@ Begin(NsSock *sockPtr)
     readerPtr->size = (size_t) paramsPtr->bufSize;
     readerPtr->buffer = NsArenaAlloc(&messagePtr->arena, readerPtr->size + 1u);
     NsHttpParserInit(&readerPtr->parser, &messagePtr->head, &messagePtr->arena,
-                     &paramsPtr->limits);
+                     &limits);
     readerPtr->windowStamp = NsClockNow();
     /* Before the first wait the accept is the reason to read. */
     messagePtr->acceptStamp = sockPtr->isRegistered || sockPtr->acceptStamp == 0
@@ -600,7 +630,7 @@ GrowBuffer(NsMessage *messagePtr, NsReader *readerPtr)
 
 /*
  * In each period of recvwait the client must have sent at least at the
- * minimum rate.
+ * minimum rate, but for the first seconds of it.
  */
 static bool
 IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr)
@@ -613,15 +643,17 @@ IsTooSlow(const NsDriver *drvPtr, NsReader *readerPtr)
     }
     now = NsClockNow();
     elapsed = now - readerPtr->windowStamp;
-    if (elapsed < drvPtr->params.recvWait) {
+    if (elapsed < MIN(NS_RATE_GRACE, drvPtr->params.recvWait)) {
         return false;
     }
     wanted = NsRateBytes(drvPtr->params.minReceiveRate, elapsed);
     if (readerPtr->windowBytes < wanted) {
         return true;
     }
-    readerPtr->windowStamp = now;
-    readerPtr->windowBytes = 0;
+    if (elapsed >= drvPtr->params.recvWait) {
+        readerPtr->windowStamp = now;
+        readerPtr->windowBytes = 0;
+    }
     return false;
 }
 

@@ -37,11 +37,17 @@ typedef struct NsReader {
     bool isDrained;           /* The last read took all there was. */
     int  nReads;
 
-    int64_t        bodyBytes; /* Announced; unused while decoding chunks. */
-    size_t         bodyRoom;  /* In memory, for chunks. */
+    int64_t        bodyBytes;  /* Announced; unused while decoding chunks. */
+    int64_t        maxBytes;   /* Of the body. */
+    bool           isUrlLimit; /* That is not what the driver says. */
+    size_t         bodyRoom;   /* In memory, for chunks. */
     NsChunkDecoder chunks;
     const char    *rest; /* The bytes behind this request. */
     size_t         restBytes;
+    const char    *unstored; /* Of a body in a file, for a spooler
+                              * thread; or NULL. */
+    size_t unstoredBytes;
+    bool   isWhole; /* They are its last. */
 
     NsStamp            windowStamp; /* For the minimum rate. */
     int64_t            windowBytes;
@@ -52,12 +58,12 @@ typedef struct NsReader {
  * The next step after bytes were taken.
  */
 typedef enum {
-    NS_STEP_WAIT,     /* Nothing left to read. */
-    NS_STEP_AGAIN,    /* There may be more. */
-    NS_STEP_REQUEST,  /* To be handed over. */
-    NS_STEP_SPOOL,    /* A spooler thread has to read on. */
-    NS_STEP_GONE,     /* The connection is of no further use. */
-    NS_STEP_BAD_CHUNK /* Not chunked coding. */
+    NS_STEP_WAIT,    /* Nothing left to read. */
+    NS_STEP_AGAIN,   /* There may be more. */
+    NS_STEP_REQUEST, /* To be handed over. */
+    NS_STEP_SPOOL,   /* A spooler thread has to read on. */
+    NS_STEP_SESSION, /* It is one of HTTP/2 from now on. */
+    NS_STEP_GONE,    /* The connection is of no further use. */
 } NsReadStep;
 
 /*

@@ -11,6 +11,8 @@
 #include "nsprocess.h"
 #include "nsstring.h"
 #include "base/assert.h"
+#include "base/episode.h"
+#include "base/lock.h"
 
 static _Thread_local NsDriverThread *selfPtr;
 
@@ -36,6 +38,8 @@ NsReadThreadCreate(NsDriver *drvPtr, int index, const NsReadKind *kindPtr)
         Ns_Fatal("%s: cannot create a poller: %s", drvPtr->pub.module,
                  strerror(errno));
     }
+    NsMutexSetup(&threadPtr->streamLock, NS_RANK_STREAMS, "ns:streams",
+                 threadPtr->name);
     threadPtr->peersPtr = NsPeerTableCreate();
     threadPtr->scratch = ns_malloc(NS_SCRATCH_BYTES);
     return threadPtr;
@@ -57,13 +61,11 @@ NsReadThreadSelf(void)
 void
 NsLogOncePerSecond(NsStamp *lastPtr, const char *format, ...)
 {
-    NsStamp now = NsClockNow();
     va_list args;
 
-    if (*lastPtr != 0 && now - *lastPtr < NS_STAMP_SECOND) {
+    if (!NsLineIsDue(lastPtr, NsClockNow(), NS_STAMP_SECOND)) {
         return;
     }
-    *lastPtr = now;
     va_start(args, format);
     Ns_VALog(Warning, format, &args);
     va_end(args);

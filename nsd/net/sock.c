@@ -5,30 +5,46 @@
  */
 
 #include "net/sock.h"
+#include "net/h2answer.h"
 #include "net/hostmap.h"
 #include "net/output.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
 #include "net/writer.h"
 #include "nslog.h"
+#include "nsprocess.h"
+#include "nssockaddr.h"
 #include "nssocket.h"
 #include "base/assert.h"
 #include "base/lock.h"
+#include "http/location.h"
 
 #include <netinet/tcp.h>
 
+/*
+ * Bodies of this size may be sent by the thread that answers, in one call.
+ */
+#define MAX_TRY_BYTES 2097152
+
+static bool          IsRateLimited(const NsSock *sockPtr);
 static Ns_ReturnCode SendWaiting(NsSock *sockPtr, const NsPiece *pieces,
                                  int nPieces, size_t skip);
 static ssize_t SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                           size_t skip);
 static size_t  TotalBytes(const NsPiece *pieces, int nPieces);
 static bool    MayWait(const NsSock *sockPtr);
+static bool    IsLocalAddress(const NsSock *sockPtr, const char *authority);
 
 Ns_ReturnCode
 NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 {
-    size_t  total = TotalBytes(pieces, nPieces);
+    size_t  total;
     ssize_t n = 0;
+
+    if (unlikely(sockPtr->isStream)) {
+        return NsH2Send(sockPtr, pieces, nPieces);
+    }
+    total = TotalBytes(pieces, nPieces);
 
     NsSockAssertHandedOver(sockPtr);
     NsAssert(nPieces >= 0 && !sockPtr->isTaken && !sockPtr->isShut);
@@ -67,6 +83,21 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
     return NS_OK;
 }
 
+/*
+ * The socket takes what fits into its buffer, and mostly that is all.  Longer
+ * replies keep the calling thread from others for too long when the client is
+ * fast, and so does encryption; what has a limit is sent in portions.
+ */
+bool
+NsSockIsForWriter(const NsSock *sockPtr, int64_t bodyBytes)
+{
+    const NsSockSettings *settingsPtr = &sockPtr->drvPtr->settings;
+
+    return settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize
+        && (bodyBytes > MAX_TRY_BYTES || settingsPtr->isTls
+            || IsRateLimited(sockPtr));
+}
+
 Ns_ReturnCode
 NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
 {
@@ -75,6 +106,9 @@ NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
     NsSockAssertHandedOver(sockPtr);
     if (sockPtr->drvPtr->settings.nWriters == 0) {
         return NS_ERROR;
+    }
+    if (unlikely(sockPtr->isStream)) {
+        return NsH2Send(sockPtr, pieces, nPieces);
     }
     if (sockPtr->isBroken) {
         NsPiecesRelease(pieces, nPieces);
@@ -94,9 +128,18 @@ NsSockHold(NsSock *sockPtr, NsReceipt *receiptPtr, int64_t bytes)
     sockPtr->receiptBytes = bytes;
 }
 
+bool
+NsSockIsGone(NsSock *sockPtr)
+{
+    return unlikely(sockPtr->isStream) && NsH2IsGone(sockPtr);
+}
+
 NsReceipt *
 NsSockFollow(NsSock *sockPtr)
 {
+    if (unlikely(sockPtr->isStream)) {
+        return NsH2Follow(sockPtr);
+    }
     NsAssert(sockPtr->jobPtr != NULL);
     return NsWriterFollow(sockPtr);
 }
@@ -105,10 +148,21 @@ void
 NsSockFinish(NsSock *sockPtr, bool keep)
 {
     NsSockAssertHandedOver(sockPtr);
-    if (sockPtr->jobPtr != NULL) {
+    if (unlikely(sockPtr->isStream)) {
+        NsH2Finish(sockPtr);
+    } else if (sockPtr->jobPtr != NULL) {
         NsWriterFinish(sockPtr, keep);
     } else {
         NsSockGiveBack(sockPtr, keep);
+    }
+}
+
+void
+NsSockCut(NsSock *sockPtr)
+{
+    NsSockAssertHandedOver(sockPtr);
+    if (unlikely(sockPtr->isStream)) {
+        sockPtr->isBroken = true;
     }
 }
 
@@ -119,6 +173,15 @@ NsSockTake(NsSock *sockPtr, Ns_Sock *takenPtr)
 
     NsSockAssertHandedOver(sockPtr);
     NsAssertNoneLocked();
+    if (sockPtr->isStream) {
+        if (takenPtr != NULL) {
+            *takenPtr = sockPtr->pub;
+            takenPtr->sock = -1;
+            takenPtr->arg = NULL;
+        }
+        NsH2Refuse(sockPtr);
+        return -1;
+    }
     if (sockPtr->jobPtr != NULL && NsWriterDrain(sockPtr) != NS_OK) {
         sockPtr->isBroken = true;
     }
@@ -200,7 +263,9 @@ NsSockBytes(const NsSock *sockPtr)
 bool
 NsSockIsQueued(const NsSock *sockPtr)
 {
-    return sockPtr->jobPtr != NULL;
+    return unlikely(sockPtr->isStream)
+        ? NsH2IsQueued(sockPtr)
+        : sockPtr->jobPtr != NULL;
 }
 
 int
@@ -232,9 +297,31 @@ NsSockDetails(NsSock *sockPtr, Ns_DString *dsPtr)
 {
     Ns_DriverDetailsProc *proc = sockPtr->drvPtr->procs.detailsProc;
 
-    if (proc != NULL && sockPtr->jobPtr == NULL) {
+    if (sockPtr->isStream) {
+        Tcl_DStringAppend(dsPtr, NsH2Details(sockPtr), -1);
+    } else if (proc != NULL && sockPtr->jobPtr == NULL) {
         (*proc)(&sockPtr->pub, dsPtr);
     }
+}
+
+/*
+ * Of TLS, what is left to read may be the farewell.
+ */
+bool
+NsSockHasLeft(const NsSock *sockPtr, bool isOnlyReset)
+{
+    struct pollfd look = {.fd = sockPtr->pub.sock,
+                          .events = POLLIN | POLLRDHUP};
+
+    if (look.fd < 0 || sockPtr->isShared || sockPtr->isStream
+        || poll(&look, 1, 0) <= 0) {
+        return false;
+    }
+    if ((look.revents & (POLLERR | POLLHUP)) != 0) {
+        return true;
+    }
+    return (look.revents & POLLRDHUP) != 0 && !isOnlyReset
+        && (sockPtr->drvPtr->settings.isTls || !NsSockHasUnread(sockPtr));
 }
 
 bool
@@ -259,6 +346,13 @@ NsSockGetSettings(const NsSock *sockPtr)
     return &sockPtr->drvPtr->settings;
 }
 
+int64_t
+NsSockMaxInput(const NsSock *sockPtr)
+{
+    return atomic_load_explicit(&sockPtr->drvPtr->params.maxInput,
+                                memory_order_relaxed);
+}
+
 bool
 NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host)
 {
@@ -266,10 +360,52 @@ NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host)
         || NsHostMapKnows(settingsPtr->hostMapPtr, host);
 }
 
+bool
+NsSockIsForUs(const NsSock *sockPtr, const char *authority)
+{
+    const NsDriver *drvPtr = sockPtr->drvPtr;
+    const char     *location = drvPtr->pub.location;
+
+    if (authority == NULL || drvPtr->settings.hostMapPtr != NULL) {
+        return authority != NULL
+            && NsHostMapKnows(drvPtr->settings.hostMapPtr, authority);
+    }
+    for (int i = 0; i < drvPtr->nAddresses; i++) {
+        if (NsHostIsSame(authority, drvPtr->addresses[i])) {
+            return true;
+        }
+    }
+    return NsHostIsSame(authority, strstr(location, "://") + 3)
+        || NsHostIsSame(authority, drvPtr->pub.address)
+        || NsHostIsSame(authority, Ns_InfoHostname())
+        || NsHostIsSame(authority, "localhost")
+        || IsLocalAddress(sockPtr, authority);
+}
+
+/*
+ * The address that the client has connected to.
+ */
+static bool
+IsLocalAddress(const NsSock *sockPtr, const char *authority)
+{
+    struct sockaddr_storage address;
+    socklen_t               length = sizeof(address);
+    char                    text[NS_IPADDR_SIZE];
+
+    return getsockname(sockPtr->pub.sock, (struct sockaddr *) &address, &length)
+        == 0
+        && ns_inet_ntop((const struct sockaddr *) &address, text, sizeof(text))
+        != NULL
+        && NsHostIsSame(authority, text);
+}
+
 void
 NsSockSetNotes(NsSock *sockPtr, const NsSockNotes *notesPtr)
 {
     sockPtr->notes = *notesPtr;
+    if (unlikely(sockPtr->isStream)) {
+        NsH2SetRate(sockPtr, notesPtr->bytesPerSecond);
+    }
 }
 
 int64_t
@@ -282,7 +418,9 @@ void
 NsSockSetBytesPerSecond(NsSock *sockPtr, int64_t bytesPerSecond)
 {
     sockPtr->notes.bytesPerSecond = bytesPerSecond;
-    if (sockPtr->jobPtr != NULL) {
+    if (sockPtr->isStream) {
+        NsH2SetRate(sockPtr, bytesPerSecond);
+    } else if (sockPtr->jobPtr != NULL) {
         NsWriterSetRate(sockPtr->jobPtr, bytesPerSecond);
     }
 }
@@ -292,6 +430,22 @@ NsSockSetClientData(NsSock *sockPtr, const char *clientData)
 {
     ns_free(sockPtr->clientData);
     sockPtr->clientData = ns_strcopy(clientData);
+}
+
+static bool
+IsRateLimited(const NsSock *sockPtr)
+{
+    const NsRate *sharedPtr = sockPtr->notes.sharedRatePtr;
+    const NsRate *driverPtr = &sockPtr->drvPtr->rate;
+
+    return sockPtr->notes.bytesPerSecond > 0
+        || atomic_load_explicit(&driverPtr->bytesPerSecond,
+                                memory_order_relaxed)
+        > 0
+        || (sharedPtr != NULL
+            && atomic_load_explicit(&sharedPtr->bytesPerSecond,
+                                    memory_order_relaxed)
+                > 0);
 }
 
 /*

@@ -49,6 +49,12 @@ typedef struct NsPiece {
 Ns_ReturnCode NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
 
 /*
+ * Whether a reply with such a body is for a writer thread from the start, and
+ * not only what the client does not take at once.
+ */
+bool NsSockIsForWriter(const NsSock *sockPtr, int64_t bodyBytes);
+
+/*
  * Queue the pieces to a writer thread even when the socket would take them (as
  * ns_writer does).  NS_ERROR when the driver has no writer thread.
  */
@@ -62,6 +68,12 @@ Ns_ReturnCode NsSockQueue(NsSock *sockPtr, const NsPiece *pieces, int nPieces);
 void NsSockFinish(NsSock *sockPtr, bool keep);
 
 /*
+ * Before that: the reply ends before its time, which the client has to see.  A
+ * connection tells by its end; a stream is to be reset.
+ */
+void NsSockCut(NsSock *sockPtr);
+
+/*
  * Before anything is sent: a receipt that was left, of a reply of that many
  * bytes.  Its records are put when the reply has been sent or given up, with
  * the number of bytes that were sent.
@@ -73,6 +85,11 @@ void NsSockHold(NsSock *sockPtr, NsReceipt *receiptPtr, int64_t bytes);
  * come by NsReceiptLeave.
  */
 NsReceipt *NsSockFollow(NsSock *sockPtr);
+
+/*
+ * The client has said that it does not want the reply.
+ */
+bool NsSockIsGone(NsSock *sockPtr);
 
 /*
  * Take the descriptor out of the server's hands, in blocking mode; queued
@@ -119,16 +136,21 @@ bool          NsSockHasRequestProc(const NsSock *sockPtr);
 Ns_ReturnCode NsSockRequestProc(NsSock *sockPtr, Ns_Conn *conn);
 
 typedef struct NsSockSettings {
-    NsStamp                 keepWait;                 /* 0: no keep-alive. */
-    int64_t                 keepaliveMaxUploadSize;   /* Bytes; 0: no limit. */
-    int64_t                 keepaliveMaxDownloadSize; /* Likewise. */
-    int                     nWriters;
-    bool                    isTls;
+    _Atomic NsStamp keepWait;                 /* 0: no keep-alive. */
+    _Atomic int64_t keepaliveMaxUploadSize;   /* Bytes; 0: no limit. */
+    _Atomic int64_t keepaliveMaxDownloadSize; /* Likewise. */
+    int             nWriters;
+    bool            isTls;
+    int proxyProtocol; /* Index of the parameter's word: 0 is off. */
     const struct NsHostMap *hostMapPtr; /* Of a driver that all servers
                                          * share. */
-    const char *uploadPath;             /* Directory of files for bodies. */
-    const char *extraHeaders;           /* Tcl list of names and values, or
-                                         * NULL. */
+    const char *_Atomic uploadPath;     /* Directory of files for bodies. */
+    const char *_Atomic livePath;       /* Of health checks; NULL: none. */
+    const char *_Atomic readyPath;      /* Likewise. */
+    _Atomic NsStamp     readyOverrun;   /* 0: it does not matter. */
+    atomic_bool         isHealthLogged;
+    const char *_Atomic extraHeaders; /* Tcl list of names and values, or
+                                       * NULL. */
 
     _Atomic int64_t writerSize;      /* Bytes; any thread may set it. */
     atomic_bool     writerStreaming; /* Likewise. */
@@ -140,7 +162,18 @@ typedef struct NsSockSettings {
  */
 bool NsSockIsHostKnown(const NsSockSettings *settingsPtr, const char *host);
 
+/*
+ * Whether a URL with this authority means us: a host of the map or, without
+ * one, a name or an address of this machine or its driver, with any port.
+ */
+bool NsSockIsForUs(const NsSock *sockPtr, const char *authority);
+
 const NsSockSettings *NsSockGetSettings(const NsSock *sockPtr);
+
+/*
+ * The longest body that its driver takes.
+ */
+int64_t NsSockMaxInput(const NsSock *sockPtr);
 
 /*
  * The properties of a request that writers need.
@@ -165,5 +198,12 @@ void    NsSockSetBytesPerSecond(NsSock *sockPtr, int64_t bytesPerSecond);
  * The last element in `ns_writer list`; copied.
  */
 void NsSockSetClientData(NsSock *sockPtr, const char *clientData);
+
+/*
+ * Whether the client has closed the connection: by a reset, or, unless
+ * isOnlyReset, by the end of what it sends, with nothing left to read.  By the
+ * thread that serves the request.
+ */
+bool NsSockHasLeft(const NsSock *sockPtr, bool isOnlyReset);
 
 #endif

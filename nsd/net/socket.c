@@ -8,6 +8,7 @@
 #include "net/listen.h"
 #include "nslog.h"
 #include "nsthread.h"
+#include "base/assert.h"
 #include "base/clock.h"
 
 #include <netinet/tcp.h>
@@ -52,7 +53,7 @@ Ns_SockConnectUnix(const char *path, int type, Ns_ReturnCode *statusPtr)
     }
     if (sock != NS_INVALID_SOCKET
         && connect(sock, (struct sockaddr *) &address, sizeof(address)) != 0) {
-        sock = NsSockCloseAfter(sock);
+        sock = NsCloseAfter(sock);
     }
     if (statusPtr != NULL) {
         *statusPtr = sock == NS_INVALID_SOCKET ? NS_ERROR : NS_OK;
@@ -403,7 +404,7 @@ static NS_SOCKET
 Blocking(NS_SOCKET sock)
 {
     if (sock != NS_INVALID_SOCKET && Ns_SockSetBlocking(sock) != NS_OK) {
-        return NsSockCloseAfter(sock);
+        return NsCloseAfter(sock);
     }
     return sock;
 }

@@ -5,6 +5,7 @@
  */
 
 #include "net/sockstate.h"
+#include "http/proxyheader.h"
 #include "net/peers.h"
 #include "net/progress.h"
 #include "net/reader.h"
@@ -39,6 +40,26 @@ NsSockNotePeer(NsSock *sockPtr)
     inet_ntop(family, bytes, sockPtr->peer, sizeof(sockPtr->peer));
 }
 
+void
+NsSockSetPeer(NsSock *sockPtr, const NsProxyHeader *headerPtr)
+{
+    struct sockaddr_in in = {
+        .sin_family = AF_INET, .sin_port = htons(headerPtr->port)};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
+                               .sin6_port = in.sin_port,
+                               .sin6_addr = headerPtr->address};
+
+    NsAssert(headerPtr->family == AF_INET || headerPtr->family == AF_INET6);
+    memset(&sockPtr->pub.later_sa, 0, sizeof(sockPtr->pub.later_sa));
+    if (headerPtr->family == AF_INET) {
+        memcpy(&in.sin_addr, &headerPtr->address, sizeof(in.sin_addr));
+        memcpy(&sockPtr->pub.later_sa, &in, sizeof(in));
+    } else {
+        memcpy(&sockPtr->pub.later_sa, &in6, sizeof(in6));
+    }
+    NsSockNotePeer(sockPtr);
+}
+
 bool
 NsSockIsIdle(const NsSock *sockPtr)
 {
@@ -52,6 +73,9 @@ NsSockHasBegun(const NsSock *sockPtr)
     Ns_DriverSetupProc *proc = sockPtr->drvPtr->procs.setupProc;
     const NsReader     *readerPtr;
 
+    if (unlikely(sockPtr->proxyState == NS_PROXY_BEGUN)) {
+        return true;
+    }
     if (sockPtr->messagePtr == NULL) {
         /* Once per connection, before the first request. */
         return sockPtr->acceptStamp != 0 && proc != NULL && proc(&sockPtr->pub);

@@ -10,6 +10,8 @@
 #include "net/readthread.h"
 #include "base/assert.h"
 
+struct NsProxyHeader;
+
 /*
  * The one place where the state is stored: the driver thread takes its socket
  * back, or gives it away.  A spooler thread gives away what it has.
@@ -80,6 +82,11 @@ NsSockAssertHandedOver(const NsSock *sockPtr)
  * is one of IPv4, but for a driver that sends to it.
  */
 void NsSockNotePeer(NsSock *sockPtr);
+
+/*
+ * A proxy has named the client.
+ */
+void NsSockSetPeer(NsSock *sockPtr, const struct NsProxyHeader *headerPtr);
 
 /*
  * True when no byte of a request, or of a handshake, has arrived; when one has.

@@ -5,11 +5,13 @@
  *
  *      A socket comes through the inbox, in the state in which others must not
  *      touch it, and leaves with its request to those who answer; or it goes
- *      back to its driver thread to be closed.
+ *      back to its driver thread to be closed.  Of a stream of HTTP/2 only the
+ *      body comes, in parts.
  */
 
 #include "net/spooler.h"
 #include "net/driver_sock.h"
+#include "net/h2upload.h"
 #include "net/reader.h"
 #include "net/readthread.h"
 #include "net/sockstate.h"
@@ -63,8 +65,14 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
 static void
 TakeSock(NsInboxNode *nodePtr, void *arg)
 {
-    NsReadSock(arg,
-               (NsSock *) ((char *) nodePtr - offsetof(NsSock, inboxNode)));
+    NsSock *sockPtr = (NsSock *) ((char *) nodePtr
+                                  - offsetof(NsSock, inboxNode));
+
+    if (sockPtr->isStream) {
+        NsH2UploadStore(sockPtr);
+    } else {
+        NsReadSock(arg, sockPtr);
+    }
 }
 
 /*

@@ -58,6 +58,11 @@ static Ns_Cond  changed; /* A task completed; a queue ended. */
 static Queue   *firstQueuePtr;
 static bool     isStopping;
 
+typedef int WaitProc(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,
+                     Ns_Time *deadlinePtr);
+
+static Ns_ReturnCode   Wait(Task *taskPtr, Ns_Time *timeoutPtr,
+                            WaitProc *waitProc);
 static Ns_ReturnCode   SignalLocked(Task *taskPtr);
 static void            QueueThread(void *arg);
 static Ns_ArgProc      DescribeQueue;
@@ -230,14 +235,25 @@ Ns_TaskCompleted(Ns_Task *task)
 int
 Ns_TaskWait(Ns_Task *task, Ns_Time *timeoutPtr)
 {
-    Task         *taskPtr = TASK(task);
+    return Wait(TASK(task), timeoutPtr, Ns_CondTimedWait);
+}
+
+Ns_ReturnCode
+NsTaskWaitEndable(Ns_Task *task, Ns_Time *timeoutPtr)
+{
+    return Wait(TASK(task), timeoutPtr, NsCondWaitEndable);
+}
+
+static Ns_ReturnCode
+Wait(Task *taskPtr, Ns_Time *timeoutPtr, WaitProc *waitProc)
+{
     Ns_Time       space;
     Ns_Time      *deadlinePtr = Ns_AbsoluteTime(&space, timeoutPtr);
     Ns_ReturnCode result = NS_OK;
 
     Ns_MutexLock(&lock);
     while (!taskPtr->isCompleted && result == NS_OK) {
-        result = Ns_CondTimedWait(&changed, &lock, deadlinePtr);
+        result = waitProc(&changed, &lock, deadlinePtr);
     }
     if (taskPtr->isCompleted) {
         result = NS_OK;

@@ -21,4 +21,9 @@ void NsTasksInit(void);
 Ns_Task *NsTaskStart(NS_SOCKET sock, Ns_TaskProc *proc, void *arg,
                      Ns_TaskQueue *queue);
 
+/*
+ * Ns_TaskWait; NS_TIMEOUT also when the wait was ended (interrupt.h).
+ */
+Ns_ReturnCode NsTaskWaitEndable(Ns_Task *task, Ns_Time *timeoutPtr);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "nssocket.h"
 #include "base/ipaddress.h"
+#include "base/tlscontext.h"
 #include "nsstring.h"
 
 typedef struct NsTlsClient NsTlsClient;
@@ -52,6 +53,8 @@ typedef struct NsTlsClientSpec {
     int         maxDepth;    /* Of chains; 0: that of the library. */
     const NsTlsException *exceptions; /* Live as long as the process. */
     int                   nExceptions;
+    const char *rejectedDir; /* Where to keep certificates that are refused;
+                              * lives as long.  NULL: nowhere. */
 } NsTlsClientSpec;
 
 /*
@@ -94,28 +97,10 @@ const char *NsTlsClientVersion(const NsTlsClient *tlsPtr);
 const char *NsTlsClientCipher(const NsTlsClient *tlsPtr);
 
 /*
- * For others who use the library; strings are not empty.  A client's context
- * with files of the spec, the caller's; NULL: a file is not usable, the reason
- * is appended.  Authorities and certificate of a context of any kind: NULL, or
- * the file that cannot be used.  Whom to ask for, and who must answer: false
- * without memory.
+ * A client's context with files of the spec, as a connection would make it; the
+ * caller's.  NULL: a file is not usable, the reason is appended.
  */
-struct ssl_ctx_st;
-struct ssl_st;
-
 struct ssl_ctx_st *NsTlsClientContext(const NsTlsClientSpec *specPtr,
                                       Ns_DString            *errorPtr);
-const char *NsTlsSetAuthorities(struct ssl_ctx_st *ctx, const char *caFile,
-                                const char *caPath);
-const char *NsTlsSetCertificate(struct ssl_ctx_st *ctx, const char *file,
-                                const char *keyFile);
-bool        NsTlsSetPeer(struct ssl_st *ssl, const char *host, bool isNameless);
-
-/*
- * What the library says about its first error, or about what a handshake that
- * has failed has found in the certificate of the peer.
- */
-const char *NsTlsLibraryReason(void);
-const char *NsTlsHandshakeReason(const struct ssl_st *ssl);
 
 #endif

@@ -77,7 +77,13 @@ NsTlsSettingInit(NsTlsSetting *settingPtr, const NsTlsClientSpec *specPtr)
     }
     Ns_DStringPrintf(&settingPtr->key, " %d %d %d %d", isSystems,
                      specPtr->isInsecure, specPtr->maxDepth,
-                     specPtr->nExceptions > 0);
+                     NsTlsSettingJudges(specPtr));
+}
+
+bool
+NsTlsSettingJudges(const NsTlsClientSpec *specPtr)
+{
+    return specPtr->nExceptions > 0 || specPtr->rejectedDir != NULL;
 }
 
 void

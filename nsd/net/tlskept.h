@@ -36,6 +36,12 @@ void NsTlsSettingInit(NsTlsSetting *settingPtr, const NsTlsClientSpec *specPtr);
 void NsTlsSettingFree(NsTlsSetting *settingPtr);
 
 /*
+ * Whether connections look themselves at what is wrong with a certificate: only
+ * they may share a context that asks them.
+ */
+bool NsTlsSettingJudges(const NsTlsClientSpec *specPtr);
+
+/*
  * Call once, at the start of the room.
  */
 void NsTlsKeptInit(void);

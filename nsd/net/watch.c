@@ -15,6 +15,7 @@
 #include "net/watch.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/interrupt.h"
 
 #include <sys/eventfd.h>
 
@@ -129,10 +130,13 @@ NsWatchAlone(int fd, int when, NsStamp due)
     pollFd.events = (short) (((when & NS_SOCK_READ) != 0 ? POLLIN : 0)
                              | ((when & NS_SOCK_WRITE) != 0 ? POLLOUT : 0)
                              | ((when & NS_SOCK_EXCEPTION) != 0 ? POLLPRI : 0));
-    n = poll(&pollFd, 1u,
-             due == 0        ? -1
-                 : left <= 0 ? 0
-                             : (int) MIN(left / MS + 1, INT_MAX));
+    n = NsPollEndable(&pollFd, 1u,
+                      due == 0        ? -1
+                          : left <= 0 ? 0
+                                      : (int) MIN(left / MS + 1, INT_MAX));
+    if (n == 0 && NsInterruptIsSet()) {
+        return NS_SOCK_TIMEOUT;
+    }
     if (n <= 0) {
         return due != 0 && NsClockNow() >= due ? NS_SOCK_TIMEOUT : 0;
     }

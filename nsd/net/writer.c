@@ -13,6 +13,7 @@
 #include "net/writer.h"
 #include "net/sockio.h"
 #include "net/sockstate.h"
+#include "net/spool.h"
 #include "net/writer_check.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -50,13 +51,13 @@ static bool         MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static ssize_t      SendPortion(NsWriterJob *jobPtr);
 static void         WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool         IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
-static void         GiveUp(NsWriterJob *jobPtr, const char *reason);
-static void         EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static void         FreeJob(NsWriterJob *jobPtr);
-static int64_t      Missing(const NsWriterJob *jobPtr);
-static void         UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
-static void         TimeUp(NsWheelEntry *entryPtr, void *arg);
-static Ns_ArgProc   Describe;
+static void GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text);
+static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void FreeJob(NsWriterJob *jobPtr);
+static int64_t    Missing(const NsWriterJob *jobPtr);
+static void       UnlinkLocked(NsWriter *writerPtr, NsWriterJob *jobPtr);
+static void       TimeUp(NsWheelEntry *entryPtr, void *arg);
+static Ns_ArgProc Describe;
 
 static const NsLoopProcs loopProcs = {
     .eventProc = TakeEvent,
@@ -118,8 +119,7 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
                    "%s: cannot queue output: %s; replies that clients do"
                    " not take at once are cut until it works again",
                    sockPtr->drvPtr->pub.module,
-                   errno == EDQUOT ? "more than maxspool allows on disk"
-                                   : strerror(errno));
+                   NsSpoolReason(NS_SPOOL_REPLIES, errno));
         }
         return NS_ERROR;
     }
@@ -190,6 +190,12 @@ NsWriterDrain(NsSock *sockPtr)
     NsReceiptDestroy(&jobPtr->receiptPtr);
     FreeJob(jobPtr);
     return isGone ? NS_ERROR : NS_OK;
+}
+
+bool
+NsWriterTurns(NsWriter *writerPtr)
+{
+    return NsLoopAsk(&writerPtr->loop);
 }
 
 Ns_ReturnCode
@@ -431,7 +437,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
             NsReceiptPause(jobPtr->receiptPtr);
         }
         if (sent < 0) {
-            GiveUp(jobPtr, NULL);
+            GiveUp(jobPtr, NS_ABORT_CLIENT, NULL);
         } else if (sent > 0) {
             NsOutputConsume(&jobPtr->output, (size_t) sent);
             jobPtr->windowBytes += sent;
@@ -514,18 +520,18 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
         NsWheelCancel(&writerPtr->loop.wheel, &jobPtr->wheelEntry);
         return;
     }
-    if (!jobPtr->isRegistered) {
+    if (!jobPtr->isRegistered && jobPtr->nRefused > 0) {
         /* Both directions: a TLS layer may have to read before it can write. */
         if (NsPollerAdd(writerPtr->loop.pollerPtr, jobPtr->sockPtr->pub.sock,
                         NS_POLL_READ | NS_POLL_WRITE | NS_POLL_EDGE, jobPtr)
             != NS_OK) {
-            GiveUp(jobPtr, strerror(errno));
+            GiveUp(jobPtr, NS_ABORT_ERROR, strerror(errno));
             return;
         }
         jobPtr->isRegistered = true;
     }
     if (IsTooSlow(jobPtr, now)) {
-        GiveUp(jobPtr, "slower than minsendrate");
+        GiveUp(jobPtr, NS_ABORT_SLOW, "slower than minsendrate");
         return;
     }
     NsWheelSet(&writerPtr->loop.wheel, &jobPtr->wheelEntry,
@@ -558,12 +564,14 @@ IsTooSlow(NsWriterJob *jobPtr, NsStamp now)
  * The client is gone, or too slow: drop what is queued.
  */
 static void
-GiveUp(NsWriterJob *jobPtr, const char *reason)
+GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text)
 {
-    if (reason != NULL) {
+    atomic_fetch_add_explicit(&jobPtr->writerPtr->nAborted[reason], 1,
+                              memory_order_relaxed);
+    if (text != NULL) {
         Ns_Log(Notice, "%s: stopped sending to %s: %s",
                jobPtr->writerPtr->drvPtr->pub.module, jobPtr->sockPtr->peer,
-               reason);
+               text);
     }
     atomic_store_explicit(&jobPtr->isGone, true, memory_order_relaxed);
     NsOutputClear(&jobPtr->output);
@@ -681,7 +689,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
         MakeReady(jobPtr);
         return;
     }
-    GiveUp(jobPtr, "the client takes nothing");
+    GiveUp(jobPtr, NS_ABORT_SENDWAIT, "the client takes nothing");
     EndIfFinished(arg, jobPtr);
 }
 

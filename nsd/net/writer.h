@@ -26,6 +26,11 @@ NsReceipt    *NsWriterFollow(NsSock *sockPtr); /* See receipt.h. */
 Ns_ReturnCode NsWriterDrain(NsSock *sockPtr);
 
 /*
+ * Whether its thread has turned since the last call.
+ */
+bool NsWriterTurns(NsWriter *writerPtr);
+
+/*
  * Wait until there are no jobs; at the deadline they are abandoned.  End the
  * thread, which must have none.
  */

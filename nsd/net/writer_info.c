@@ -8,11 +8,12 @@
 #include "net/writer_int.h"
 
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/lock.h"
 
 static void    AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr,
                                bool isLong);
-static int64_t Limit(NsWriterJob *jobPtr);
+static int64_t Limit(const NsWriterEntry *entryPtr);
 
 void
 NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
@@ -34,6 +35,11 @@ NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
 void
 NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
 {
+    static const char *const reasons[NS_ABORT_REASONS] = {
+        [NS_ABORT_CLIENT] = "client",
+        [NS_ABORT_SENDWAIT] = "sendwait",
+        [NS_ABORT_SLOW] = "minsendrate",
+        [NS_ABORT_ERROR] = "error"};
     int64_t nQueued = 0;
     int     nJobs = 0;
 
@@ -52,61 +58,91 @@ NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
                      nJobs, nQueued,
                      atomic_load_explicit(&writerPtr->sent,
                                           memory_order_relaxed));
+    Ns_DStringAppendElement(dsPtr, "aborted");
+    Tcl_DStringStartSublist(dsPtr);
+    for (int i = 0; i < NS_ABORT_REASONS; i++) {
+        Ns_DStringPrintf(dsPtr, "%s%s %" PRId64, i > 0 ? " " : "", reasons[i],
+                         atomic_load_explicit(&writerPtr->nAborted[i],
+                                              memory_order_relaxed));
+    }
     Tcl_DStringEndSublist(dsPtr);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static void
+AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
+{
+    char thread[32];
+
+    NsAssertLocked(&jobPtr->writerPtr->lock);
+    snprintf(thread, sizeof(thread), "-writer%d-", jobPtr->writerPtr->index);
+    NsWriterAppendEntry(
+        dsPtr,
+        &(NsWriterEntry){
+            .queueStamp = jobPtr->queueStamp,
+            .startStamp = jobPtr->startStamp,
+            .thread = thread,
+            .driver = jobPtr->sockPtr->drvPtr->procs.name,
+            .pool = jobPtr->pool,
+            .peer = jobPtr->sockPtr->peer,
+            .fd = atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
+            .remaining = atomic_load_explicit(&jobPtr->remaining,
+                                              memory_order_relaxed),
+            .sent = atomic_load_explicit(&jobPtr->sent, memory_order_relaxed),
+            .rates = jobPtr->rates,
+            .nRates = NS_WRITER_RATES,
+            .clientData = jobPtr->clientData},
+        isLong);
 }
 
 /*
  * {START THREAD DRIVER ?POOL? PEER FD REMAINING SENT ?RATE RATELIMIT?
  * CLIENTDATA}; rates in kB/s.
  */
-static void
-AppendJobLocked(Ns_DString *dsPtr, NsWriterJob *jobPtr, bool isLong)
+void
+NsWriterAppendEntry(Ns_DString *dsPtr, const NsWriterEntry *entryPtr,
+                    bool isLong)
 {
-    const NsSock *sockPtr = jobPtr->sockPtr;
-    Ns_Time       start = NsClockWall(jobPtr->queueStamp);
-    int64_t sent = atomic_load_explicit(&jobPtr->sent, memory_order_relaxed);
+    Ns_Time start = NsClockWall(entryPtr->queueStamp);
 
-    NsAssertLocked(&jobPtr->writerPtr->lock);
-
+    NsAssert(entryPtr->remaining >= 0 && entryPtr->sent >= 0);
     Tcl_DStringStartSublist(dsPtr);
-    Ns_DStringPrintf(dsPtr, "%ld.%06ld -writer%d- ", start.sec, start.usec,
-                     jobPtr->writerPtr->index);
-    Tcl_DStringAppendElement(dsPtr, sockPtr->drvPtr->procs.name);
+    Ns_DStringPrintf(dsPtr, "%ld.%06ld %s ", start.sec, start.usec,
+                     entryPtr->thread);
+    Tcl_DStringAppendElement(dsPtr, entryPtr->driver);
     if (isLong) {
-        Tcl_DStringAppendElement(dsPtr, jobPtr->pool);
+        Tcl_DStringAppendElement(dsPtr, entryPtr->pool);
     }
-    Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, sockPtr->peer,
-                     atomic_load_explicit(&jobPtr->fd, memory_order_relaxed),
-                     atomic_load_explicit(&jobPtr->remaining,
-                                          memory_order_relaxed),
-                     sent);
+    Ns_DStringPrintf(dsPtr, " %s %d %" PRId64 " %" PRId64, entryPtr->peer,
+                     entryPtr->fd, entryPtr->remaining, entryPtr->sent);
     if (isLong) {
-        NsStamp span = MAX(NsClockNow() - jobPtr->startStamp, 1);
+        NsStamp span = MAX(NsClockNow() - entryPtr->startStamp, 1);
 
         Ns_DStringPrintf(dsPtr, " %.0f %" PRId64,
-                         (double) sent / 1024.0 * (double) NS_STAMP_SECOND
-                             / (double) span,
-                         Limit(jobPtr) / 1024);
+                         (double) entryPtr->sent / 1024.0
+                             * (double) NS_STAMP_SECOND / (double) span,
+                         Limit(entryPtr) / 1024);
     }
     Tcl_DStringAppendElement(dsPtr,
-                             jobPtr->clientData == NULL ? ""
-                                                        : jobPtr->clientData);
+                             entryPtr->clientData == NULL
+                                 ? ""
+                                 : entryPtr->clientData);
     Tcl_DStringEndSublist(dsPtr);
 }
 
 /*
- * The tightest limit that holds for the job, in bytes per second; 0 if none.
+ * The tightest limit that holds for the reply, in bytes per second; 0 if none.
  */
 static int64_t
-Limit(NsWriterJob *jobPtr)
+Limit(const NsWriterEntry *entryPtr)
 {
-    NsRate *rates[NS_WRITER_RATES];
-    int     nRates = NsRatesInForce(jobPtr->rates, NS_WRITER_RATES, rates);
     int64_t least = 0;
 
-    for (int i = 0; i < nRates; i++) {
-        int64_t limit = atomic_load_explicit(&rates[i]->bytesPerSecond,
-                                             memory_order_relaxed);
+    for (int i = 0; i < entryPtr->nRates; i++) {
+        int64_t limit = entryPtr->rates[i] == NULL
+            ? 0
+            : atomic_load_explicit(&entryPtr->rates[i]->bytesPerSecond,
+                                   memory_order_relaxed);
 
         if (limit > 0 && (least == 0 || limit < least)) {
             least = limit;

@@ -62,6 +62,17 @@ struct NsWriterJob {
     atomic_int      fd; /* Of the file being sent; -1. */
 };
 
+/*
+ * Why the rest of a reply was not sent.
+ */
+typedef enum {
+    NS_ABORT_CLIENT,   /* It has closed the connection. */
+    NS_ABORT_SENDWAIT, /* It takes nothing. */
+    NS_ABORT_SLOW,     /* It takes less than minsendrate. */
+    NS_ABORT_ERROR,    /* Of our own. */
+    NS_ABORT_REASONS
+} NsAbortReason;
+
 struct NsWriter {
     NsDriver   *drvPtr;     /* Constant. */
     int         index;      /* Constant. */
@@ -78,7 +89,8 @@ struct NsWriter {
     NsWriterJob *firstReadyPtr;
     NsWriterJob *lastReadyPtr;
 
-    _Atomic int64_t sent; /* Written by the thread; a figure. */
+    _Atomic int64_t sent; /* Written by the thread, as the next; figures. */
+    _Atomic int64_t nAborted[NS_ABORT_REASONS];
 };
 
 #endif

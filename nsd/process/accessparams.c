@@ -7,7 +7,10 @@
 
 #include "process/accessparams.h"
 
+#include "log/stream/template.h"
 #include "nsaccessline.h"
+#include "nsstring.h"
+#include "process/config.h"
 #include "process/parameters.h"
 
 static NsParameterAdjustProc AdjustMaxBackup;
@@ -65,8 +68,34 @@ NsAccessParamsInit(void)
 void
 Ns_AccessParamsRead(const char *section, Ns_AccessParams *paramsPtr)
 {
+    const char *period = NsConfigPeek(section, "rollevery");
+
     paramsPtr->flags = 0;
     NsParametersFill(rows, section, paramsPtr);
+    if (period != NULL && *period != '\0') {
+        paramsPtr->rollsDaily = false; /* The sink does it. */
+    }
+}
+
+void
+Ns_AccessParamsHeaders(const char *section, Ns_DString *dsPtr)
+{
+    const char *format = NsConfigPeek(section, "format");
+    const char *named = format == NULL
+        ? NULL
+        : NsConfigPeek("ns/logformats", format);
+    NsTemplate *templatePtr;
+    Ns_DString  error;
+
+    Ns_DStringInit(&error);
+    templatePtr = format == NULL
+        ? NULL
+        : NsTemplateCreate(named != NULL ? named : format, &error);
+    if (templatePtr != NULL) {
+        NsTemplateHeaders(templatePtr, dsPtr);
+    }
+    NsTemplateDestroy(&templatePtr);
+    Ns_DStringFree(&error);
 }
 
 static void

@@ -15,19 +15,22 @@
 #include "nslog.h"
 #include "nsthread.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 
-#define MAX_REPORT 16384
+#define MAX_REPORT       16384
+#define PROGRESS_SECONDS 3
 
 static int reportFd = -1; /* Main thread; -1: nobody waits. */
 
 static void           WaitForStart(pid_t pid, int fd) NS_GNUC_NORETURN;
+static void           ShowProgress(int fd);
 static Ns_LogFilter   ReportError;
 static NsLogFatalProc ReportFatal;
 static void Report(const char *severity, const char *message, size_t length);
 
 void
-NsBackgroundEnter(void)
+NsBackgroundEnter(bool isHasty)
 {
     int   ends[2], fd;
     pid_t pid;
@@ -40,13 +43,20 @@ NsBackgroundEnter(void)
         Ns_Fatal("nsmain: fork() failed: '%s'", strerror(errno));
     }
     if (pid > 0) {
+        if (isHasty) {
+            _exit(0);
+        }
         close(ends[1]);
         WaitForStart(pid, ends[0]);
     }
     close(ends[0]);
-    reportFd = ends[1];
-    Ns_AddLogFilter(ReportError, NULL, NULL);
-    NsLogSetFatalProc(ReportFatal);
+    if (isHasty) {
+        close(ends[1]);
+    } else {
+        reportFd = ends[1];
+        Ns_AddLogFilter(ReportError, NULL, NULL);
+        NsLogSetFatalProc(ReportFatal);
+    }
     (void) setsid();
     fd = open(DEVNULL, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
@@ -83,6 +93,7 @@ WaitForStart(pid_t pid, int fd)
     ssize_t n;
     int     status = 0;
 
+    ShowProgress(fd);
     while (length < sizeof(report)
            && ((n = read(fd, report + length, sizeof(report) - length)) > 0
                || (n < 0 && errno == EINTR))) {
@@ -101,6 +112,22 @@ WaitForStart(pid_t pid, int fd)
     }
     _exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status)
                                                         : 1);
+}
+
+/*
+ * Who looks on is told that something happens, until there is a report.
+ */
+static void
+ShowProgress(int fd)
+{
+    struct pollfd pfd = {.fd = fd, .events = POLLIN};
+
+    for (int i = 1;
+         isatty(STDERR_FILENO) && poll(&pfd, 1, PROGRESS_SECONDS * 1000) == 0;
+         i++) {
+        fprintf(stderr, "nsd: still starting, for %d s\n",
+                i * PROGRESS_SECONDS);
+    }
 }
 
 static int

@@ -8,12 +8,15 @@
 #ifndef NSD_PROCESS_BACKGROUND_H
 #define NSD_PROCESS_BACKGROUND_H
 
+#include "nstypes.h"
+
 /*
  * Go on in a child without a terminal.  The parent ends in here: with status 0
  * when the child is running, else with the child's status, having written to
- * standard error what the child has logged as Error or Fatal.  One thread.
+ * standard error what the child has logged as Error or Fatal.  With isHasty, it
+ * ends at once with status 0.  One thread.
  */
-void NsBackgroundEnter(void);
+void NsBackgroundEnter(bool isHasty);
 
 /*
  * The server runs: the parent may end.  Not in the background: does nothing.

@@ -7,6 +7,8 @@
 #include "process/banner.h"
 
 #include "nslog.h"
+#include "process/release.h"
+#include "base/memory.h"
 
 #include <sys/resource.h>
 
@@ -18,11 +20,23 @@ static const char *FormatLimit(char *buffer, rlim_t limit);
 void
 NsBannerPrint(void)
 {
+    Ns_DString    libraries;
+    NsMemoryStats memory;
+
+    Ns_DStringInit(&libraries);
+    NsMemoryGetStats(&memory);
+    NsReleaseLibraries(&libraries);
     printf("%s\n", NS_BANNER_NAME);
     printf("   Tag:             %s\n", Ns_InfoTag());
     printf("   Built:           %s\n", Ns_InfoBuildDate());
     printf("   Tcl version:     %s\n", TCL_PATCH_LEVEL);
     printf("   Platform:        %s\n", Ns_InfoPlatform());
+    printf("   Release:         nsd %s\n", NsReleaseVersion());
+    printf("   Revision:        %s\n", NsReleaseRevision());
+    printf("   Compatible with: %s\n", NS_BANNER_NAME);
+    printf("   Libraries:       %s\n", Ns_DStringValue(&libraries));
+    printf("   Allocator:       %s\n", memory.allocator);
+    Ns_DStringFree(&libraries);
 }
 
 void

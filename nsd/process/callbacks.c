@@ -10,6 +10,7 @@
 
 #include "process/callbacks.h"
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "nslog.h"
@@ -33,6 +34,8 @@ static const Stage stages[] = {
     [NS_AT_PRESTARTUP] = {"prestartup", false, true},
     [NS_AT_STARTUP] = {"startup", false, true},
     [NS_AT_SIGNAL] = {"signal", false, false},
+    [NS_AT_REOPEN] = {"reopen", false, false},
+    [NS_AT_RELOAD] = {"reload", false, false},
     [NS_AT_READY] = {"ready", true, true},
     [NS_AT_SHUTDOWN] = {"shutdown", true, true},
     [NS_AT_EXIT] = {"exit", true, true}};
@@ -52,7 +55,7 @@ static struct {
 
     Ns_Cond   signalled;   /* For the thread of the signal stage. */
     Ns_Cond   signalsDone; /* It has ended. */
-    bool      isSignalled;
+    unsigned  signals;     /* A bit for each stage it is to run. */
     bool      mustEndSignals;
     bool      hasSignalThread;
     Ns_Thread signalThread; /* Main thread only. */
@@ -101,12 +104,13 @@ NsCallbacksRun(NsCallbackStage stage)
 }
 
 void
-NsCallbacksSignal(void)
+NsCallbacksSignal(NsCallbackStage stage)
 {
     bool isNew;
 
+    NsAssert(stage == NS_AT_SIGNAL || stage == NS_AT_REOPEN);
     Ns_MutexLock(&callbacks.lock);
-    callbacks.isSignalled = true;
+    callbacks.signals |= 1u << stage;
     isNew = !callbacks.hasSignalThread;
     callbacks.hasSignalThread = true;
     Ns_CondSignal(&callbacks.signalled);
@@ -116,9 +120,9 @@ NsCallbacksSignal(void)
         /* Then the server cannot stop before they have ended. */
         Ns_MutexLock(&callbacks.lock);
         callbacks.hasSignalThread = false;
-        callbacks.isSignalled = false;
+        callbacks.signals = 0;
         Ns_MutexUnlock(&callbacks.lock);
-        NsCallbacksRun(NS_AT_SIGNAL);
+        NsCallbacksRun(stage);
     }
 }
 
@@ -230,6 +234,12 @@ void *
 Ns_RegisterAtSignal(Ns_Callback *proc, void *arg)
 {
     return Handle(NsCallbackAdd(NS_AT_SIGNAL, proc, arg));
+}
+
+void *
+Ns_RegisterAtReload(Ns_Callback *proc, void *arg)
+{
+    return Handle(NsCallbackAdd(NS_AT_RELOAD, proc, arg));
 }
 
 void *
@@ -372,14 +382,21 @@ RunSignals(void *arg)
 {
     Ns_ThreadSetName("-signal-");
     Ns_MutexLock(&callbacks.lock);
-    while (callbacks.isSignalled || !callbacks.mustEndSignals) {
-        if (!callbacks.isSignalled) {
+    while (callbacks.signals != 0 || !callbacks.mustEndSignals) {
+        unsigned signals = callbacks.signals;
+
+        if (signals == 0) {
             Ns_CondWait(&callbacks.signalled, &callbacks.lock);
             continue;
         }
-        callbacks.isSignalled = false;
+        callbacks.signals = 0;
         Ns_MutexUnlock(&callbacks.lock);
-        NsCallbacksRun(NS_AT_SIGNAL);
+        if ((signals & 1u << NS_AT_SIGNAL) != 0) {
+            NsCallbacksRun(NS_AT_SIGNAL);
+        }
+        if ((signals & 1u << NS_AT_REOPEN) != 0) {
+            NsCallbacksRun(NS_AT_REOPEN);
+        }
         Ns_MutexLock(&callbacks.lock);
     }
     callbacks.hasSignalThread = false;

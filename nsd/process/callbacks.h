@@ -17,7 +17,9 @@
 typedef enum {
     NS_AT_PRESTARTUP,
     NS_AT_STARTUP,
-    NS_AT_SIGNAL,
+    NS_AT_SIGNAL, /* SIGHUP. */
+    NS_AT_REOPEN, /* SIGUSR1. */
+    NS_AT_RELOAD,
     NS_AT_READY,
     NS_AT_SHUTDOWN,
     NS_AT_EXIT
@@ -39,11 +41,11 @@ Ns_ReturnCode NsCallbackAddShutdown(Ns_ShutdownProc *proc, void *arg);
 void NsCallbacksRun(NsCallbackStage stage);
 
 /*
- * Have those of SIGHUP run in thread -signal-, once more if it is at it: one
+ * Have those of a signal run in thread -signal-, once more if it is at it: one
  * that hangs, on a disk or in a script, must not keep the main thread from the
  * signal that ends the server.  Wait until they have run, and end the thread.
  */
-void          NsCallbacksSignal(void);
+void          NsCallbacksSignal(NsCallbackStage stage);
 Ns_ReturnCode NsCallbacksWaitSignals(const Ns_Time *deadlinePtr);
 
 /*

@@ -12,6 +12,7 @@
 
 #include "process/config.h"
 
+#include "base/assert.h"
 #include "base/chars.h"
 #include "base/lock.h"
 #include "nsset.h"
@@ -52,19 +53,35 @@ struct NsSection {
                                    * release and acquire suffice. */
 };
 
-static struct {
-    Ns_Mutex lock;          /* Everything before the freeze; then only
-                             * writers of late defaults. */
+struct NsConfigStore {
     Tcl_HashTable sections; /* Name -> NsSection. */
     NsSection    *firstPtr;
     NsSection    *lastPtr;
     int           nSections;
     Ns_Set       *replacedPtr; /* Values of before; NULL: none. */
-    atomic_bool   isFrozen;    /* Set once by the main thread. */
-} store;
+    atomic_bool   isFrozen;    /* Set once by its thread. */
+};
 
-static const char *LookupInSection(NsSection *sectionPtr, const char *key,
-                                   bool exact, const char *defaultValue);
+/*
+ * A store that was in force is never freed: its values are in use.
+ */
+static NsConfigStore            initial;
+static _Atomic(NsConfigStore *) inForcePtr = &initial;
+
+/*
+ * The one that this thread makes; NULL: it uses that in force.
+ */
+static _Thread_local NsConfigStore *draftPtr;
+
+/*
+ * Everything in a store before its freeze; then only writers of late defaults.
+ */
+static Ns_Mutex lock;
+
+static NsConfigStore *Store(void);
+static void           CarrySection(NsSection *sectionPtr);
+static const char    *LookupInSection(NsSection *sectionPtr, const char *key,
+                                      bool exact, const char *defaultValue);
 static void FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue);
 static const char      *LookupLate(NsSection *sectionPtr, const char *key,
                                    bool exact);
@@ -100,8 +117,95 @@ NsConfigInit(void)
         return;
     }
     isDone = true;
-    NsMutexSetup(&store.lock, NS_RANK_CONFIG, "nsd:conf", NULL);
-    Tcl_InitHashTable(&store.sections, TCL_STRING_KEYS);
+    NsMutexSetup(&lock, NS_RANK_CONFIG, "nsd:conf", NULL);
+    Tcl_InitHashTable(&initial.sections, TCL_STRING_KEYS);
+}
+
+static NsConfigStore *
+Store(void)
+{
+    return draftPtr != NULL
+        ? draftPtr
+        : atomic_load_explicit(&inForcePtr, memory_order_acquire);
+}
+
+NsConfigStore *
+NsConfigStoreCreate(void)
+{
+    NsConfigStore *storePtr = ns_calloc(1, sizeof(*storePtr));
+
+    Tcl_InitHashTable(&storePtr->sections, TCL_STRING_KEYS);
+    return storePtr;
+}
+
+void
+NsConfigStoreUse(NsConfigStore *storePtr)
+{
+    draftPtr = storePtr;
+}
+
+/*
+ * What the server itself has put into sections, and what is known of their
+ * use, is carried over.
+ */
+void
+NsConfigStoreTake(NsConfigStore *storePtr)
+{
+    NsAssert(draftPtr == NULL);
+
+    NsConfigStoreUse(storePtr);
+    for (NsSection *sectionPtr = atomic_load(&inForcePtr)->firstPtr;
+         sectionPtr != NULL; sectionPtr = sectionPtr->nextPtr) {
+        CarrySection(sectionPtr);
+    }
+    NsConfigFreeze();
+    NsConfigStoreUse(NULL);
+    atomic_store_explicit(&inForcePtr, storePtr, memory_order_release);
+}
+
+static void
+CarrySection(NsSection *sectionPtr)
+{
+    Ns_Set    *setPtr = sectionPtr->setPtr;
+    NsSection *toPtr = NsConfigOpen(Ns_SetName(setPtr),
+                                    (NsConfigPlace){NULL, 0});
+
+    atomic_store(&toPtr->isRead, IsMarked(&sectionPtr->isRead));
+    for (int i = 0; i < MIN(sectionPtr->nParams, Ns_SetSize(setPtr)); i++) {
+        NsParam *paramPtr = sectionPtr->params[i];
+        int      j = FindField(toPtr->setPtr, Ns_SetKey(setPtr, i), true);
+
+        if (j < 0 && paramPtr->place.file == NULL) {
+            NsConfigAppend(toPtr, Ns_SetKey(setPtr, i), Ns_SetValue(setPtr, i),
+                           paramPtr->place);
+            j = toPtr->nParams - 1;
+            toPtr->params[j]->isEmpty = paramPtr->isEmpty;
+        }
+        if (j >= 0 && IsMarked(&paramPtr->isRead)) {
+            NoteRead(toPtr->params[j], atomic_load(&paramPtr->defaultValue));
+        }
+    }
+}
+
+void
+NsConfigRemove(NsSection *sectionPtr, const char *key)
+{
+    Ns_Set *setPtr = sectionPtr->setPtr;
+    bool    isLocked = LockUnlessFrozen();
+    int     i;
+
+    NsAssert(isLocked);
+    while ((i = FindField(setPtr, key, false)) >= 0) {
+        Ns_SetDelete(setPtr, i);
+        if (i < sectionPtr->nParams) {
+            ns_free(atomic_load(&sectionPtr->params[i]->defaultValue));
+            ns_free(sectionPtr->params[i]);
+            sectionPtr->nParams--;
+            memmove(&sectionPtr->params[i], &sectionPtr->params[i + 1],
+                    (size_t) (sectionPtr->nParams - i) * sizeof(NsParam *));
+        }
+    }
+    Unlock(isLocked);
 }
 
 NsSection *
@@ -123,15 +227,15 @@ NsConfigOpen(const char *name, NsConfigPlace place)
         sectionPtr->setPtr = Ns_SetCreate(ds.string);
         Ns_SetIgnoreCase(sectionPtr->setPtr);
         sectionPtr->place = place;
-        entryPtr = Tcl_CreateHashEntry(&store.sections, ds.string, &isNew);
+        entryPtr = Tcl_CreateHashEntry(&Store()->sections, ds.string, &isNew);
         Tcl_SetHashValue(entryPtr, sectionPtr);
-        if (store.lastPtr == NULL) {
-            store.firstPtr = sectionPtr;
+        if (Store()->lastPtr == NULL) {
+            Store()->firstPtr = sectionPtr;
         } else {
-            store.lastPtr->nextPtr = sectionPtr;
+            Store()->lastPtr->nextPtr = sectionPtr;
         }
-        store.lastPtr = sectionPtr;
-        store.nSections++;
+        Store()->lastPtr = sectionPtr;
+        Store()->nSections++;
     }
     Unlock(isLocked);
     Tcl_DStringFree(&ds);
@@ -183,7 +287,7 @@ NsConfigSet(const char *section, const char *key, const char *value)
 void
 NsConfigFreeze(void)
 {
-    atomic_store_explicit(&store.isFrozen, true, memory_order_release);
+    atomic_store_explicit(&Store()->isFrozen, true, memory_order_release);
 }
 
 const char *
@@ -227,6 +331,21 @@ NsConfigPeek(const char *section, const char *key)
     }
     Unlock(isLocked);
     return value;
+}
+
+NsConfigPlace
+NsConfigPlaceOf(const char *section, const char *key)
+{
+    NsConfigPlace place = {NULL, 0};
+    bool          isLocked = LockUnlessFrozen();
+    NsSection    *sectionPtr = FindSection(section);
+    int i = sectionPtr == NULL ? -1 : FindField(sectionPtr->setPtr, key, false);
+
+    if (i >= 0 && i < sectionPtr->nParams) {
+        place = sectionPtr->params[i]->place;
+    }
+    Unlock(isLocked);
+    return place;
 }
 
 int
@@ -285,7 +404,7 @@ NsConfigDupSection(const char *section, NsConfigFilter filter)
 void
 NsConfigVisit(NsConfigVisitProc *proc, void *arg)
 {
-    for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
+    for (NsSection *sectionPtr = Store()->firstPtr; sectionPtr != NULL;
          sectionPtr = sectionPtr->nextPtr) {
         Ns_Set      *setPtr = sectionPtr->setPtr;
         NsConfigItem item = {.section = Ns_SetName(setPtr),
@@ -313,11 +432,21 @@ NsConfigVisit(NsConfigVisitProc *proc, void *arg)
 void
 NsConfigReset(void)
 {
-    while (store.firstPtr != NULL) {
-        NsSection *sectionPtr = store.firstPtr;
+    NsConfigStoreFree(&initial);
+    Tcl_InitHashTable(&initial.sections, TCL_STRING_KEYS);
+    atomic_store(&initial.isFrozen, false);
+}
+
+void
+NsConfigStoreFree(NsConfigStore *storePtr)
+{
+    NsAssert(storePtr == &initial || storePtr != atomic_load(&inForcePtr));
+
+    while (storePtr->firstPtr != NULL) {
+        NsSection *sectionPtr = storePtr->firstPtr;
         LateParam *latePtr = atomic_load(&sectionPtr->latePtr);
 
-        store.firstPtr = sectionPtr->nextPtr;
+        storePtr->firstPtr = sectionPtr->nextPtr;
         while (latePtr != NULL) {
             LateParam *nextPtr = latePtr->nextPtr;
 
@@ -334,11 +463,16 @@ NsConfigReset(void)
         Ns_SetFree(sectionPtr->setPtr);
         ns_free(sectionPtr);
     }
-    store.lastPtr = NULL;
-    store.nSections = 0;
-    Tcl_DeleteHashTable(&store.sections);
-    Tcl_InitHashTable(&store.sections, TCL_STRING_KEYS);
-    atomic_store(&store.isFrozen, false);
+    if (storePtr->replacedPtr != NULL) {
+        Ns_SetFree(storePtr->replacedPtr);
+        storePtr->replacedPtr = NULL;
+    }
+    storePtr->lastPtr = NULL;
+    storePtr->nSections = 0;
+    Tcl_DeleteHashTable(&storePtr->sections);
+    if (storePtr != &initial) {
+        ns_free(storePtr);
+    }
 }
 
 char *
@@ -472,8 +606,8 @@ Ns_ConfigGetSections(void)
     int      n = 0;
 
     isLocked = LockUnlessFrozen();
-    sets = ns_malloc(sizeof(Ns_Set *) * ((size_t) store.nSections + 1));
-    for (NsSection *sectionPtr = store.firstPtr; sectionPtr != NULL;
+    sets = ns_malloc(sizeof(Ns_Set *) * ((size_t) Store()->nSections + 1));
+    for (NsSection *sectionPtr = Store()->firstPtr; sectionPtr != NULL;
          sectionPtr = sectionPtr->nextPtr) {
         sets[n++] = sectionPtr->setPtr;
     }
@@ -516,7 +650,7 @@ static void
 FillEmpty(NsSection *sectionPtr, int i, const char *defaultValue)
 {
     if (defaultValue != NULL
-        && !atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+        && !atomic_load_explicit(&Store()->isFrozen, memory_order_acquire)) {
         Ns_SetPutValue(sectionPtr->setPtr, i, defaultValue);
         sectionPtr->params[i]->isEmpty = false;
     }
@@ -553,7 +687,7 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
 {
     LateParam *latePtr;
 
-    if (!atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+    if (!atomic_load_explicit(&Store()->isFrozen, memory_order_acquire)) {
         AddParam(sectionPtr, key, defaultValue == NULL ? "" : defaultValue,
                  (NsConfigPlace){NULL, 0});
         NsParam *paramPtr = sectionPtr->params[sectionPtr->nParams - 1];
@@ -566,7 +700,7 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
         || FindLate(sectionPtr, key, false) != NULL) {
         return;
     }
-    Ns_MutexLock(&store.lock);
+    Ns_MutexLock(&lock);
     if (atomic_load_explicit(&sectionPtr->nLate, memory_order_relaxed)
             < MAX_LATE
         && FindLate(sectionPtr, key, false) == NULL) {
@@ -579,7 +713,7 @@ Record(NsSection *sectionPtr, const char *key, const char *defaultValue)
                               memory_order_release);
         atomic_fetch_add_explicit(&sectionPtr->nLate, 1, memory_order_relaxed);
     }
-    Ns_MutexUnlock(&store.lock);
+    Ns_MutexUnlock(&lock);
 }
 
 static void
@@ -658,12 +792,12 @@ KeepReplaced(const char *key, char *value)
 {
     int i;
 
-    if (store.replacedPtr == NULL) {
-        store.replacedPtr = Ns_SetCreate("replaced");
+    if (Store()->replacedPtr == NULL) {
+        Store()->replacedPtr = Ns_SetCreate("replaced");
     }
     /* A statement of its own: it may move the fields. */
-    i = (int) Ns_SetPut(store.replacedPtr, key, NULL);
-    Ns_SetValue(store.replacedPtr, i) = value;
+    i = (int) Ns_SetPut(Store()->replacedPtr, key, NULL);
+    Ns_SetValue(Store()->replacedPtr, i) = value;
 }
 
 static int
@@ -698,7 +832,7 @@ FindSection(const char *name)
 static NsSection *
 FindNormalized(const char *name)
 {
-    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&store.sections, name);
+    Tcl_HashEntry *entryPtr = Tcl_FindHashEntry(&Store()->sections, name);
 
     return entryPtr == NULL ? NULL : Tcl_GetHashValue(entryPtr);
 }
@@ -726,12 +860,12 @@ IsMarked(const atomic_bool *markPtr)
 static bool
 LockUnlessFrozen(void)
 {
-    if (atomic_load_explicit(&store.isFrozen, memory_order_acquire)) {
+    if (atomic_load_explicit(&Store()->isFrozen, memory_order_acquire)) {
         return false;
     }
-    Ns_MutexLock(&store.lock);
-    if (atomic_load_explicit(&store.isFrozen, memory_order_relaxed)) {
-        Ns_MutexUnlock(&store.lock);
+    Ns_MutexLock(&lock);
+    if (atomic_load_explicit(&Store()->isFrozen, memory_order_relaxed)) {
+        Ns_MutexUnlock(&lock);
         return false;
     }
     return true;
@@ -741,7 +875,7 @@ static void
 Unlock(bool isLocked)
 {
     if (isLocked) {
-        Ns_MutexUnlock(&store.lock);
+        Ns_MutexUnlock(&lock);
     }
 }
 

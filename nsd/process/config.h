@@ -6,7 +6,7 @@
  *      Until NsConfigFreeze a lock guards everything.  From then on sections
  *      and their sets no longer change and are read without a lock; defaults
  *      that are read for the first time later are kept in a list beside the
- *      set.
+ *      set.  A reload makes another store, which takes the place of the first.
  */
 
 #ifndef NSD_PROCESS_CONFIG_H
@@ -67,6 +67,11 @@ const char *NsConfigLookup(const char *section, const char *key, bool exact,
 const char *NsConfigPeek(const char *section, const char *key);
 
 /*
+ * Where it was written; file NULL: it was not.
+ */
+NsConfigPlace NsConfigPlaceOf(const char *section, const char *key);
+
+/*
  * All values of a repeated key as a Tcl list appended to dsPtr; the result is
  * their number.
  */
@@ -92,8 +97,8 @@ typedef enum {
 Ns_Set *NsConfigDupSection(const char *section, NsConfigFilter filter);
 
 /*
- * Visit what the file says, section by section.  Main thread, while no other
- * one changes the configuration.
+ * Visit what the file says, section by section.  Main thread; any thread after
+ * the freeze.
  */
 typedef struct NsConfigItem {
     const char   *section;
@@ -105,6 +110,24 @@ typedef struct NsConfigItem {
 
 typedef void NsConfigVisitProc(const NsConfigItem *itemPtr, void *arg);
 void         NsConfigVisit(NsConfigVisitProc *proc, void *arg);
+
+/*
+ * A store beside the one in force: what a reload reads.  The thread that makes
+ * it uses it as others use theirs, until it uses NULL again, and then has it
+ * take the place of the one in force, which stays as it is for those who hold
+ * values of it, or frees it.
+ */
+typedef struct NsConfigStore NsConfigStore;
+
+NsConfigStore *NsConfigStoreCreate(void);
+void           NsConfigStoreFree(NsConfigStore *storePtr);
+void           NsConfigStoreUse(NsConfigStore *storePtr);
+void           NsConfigStoreTake(NsConfigStore *storePtr);
+
+/*
+ * Remove all parameters of that name.  Before the freeze.
+ */
+void NsConfigRemove(NsSection *sectionPtr, const char *key);
 
 /*
  * Forget everything.  For tests, one thread.

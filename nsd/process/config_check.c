@@ -16,12 +16,20 @@
 #include "process/config_refs.h"
 #include "process/sinkoptions.h"
 
-static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread;
+typedef struct FactsVisit {
+    NsConfigFactsProc        *proc;
+    void                     *arg;
+    const NsParameterSection *sectionPtr; /* NULL: not the server's. */
+} FactsVisit;
+
+static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread, VisitFacts;
 static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static void VisitParameter(NsConfigCheck      *checkPtr,
                            const NsConfigItem *itemPtr);
 static const NsParameterSection *FindSection(const NsConfigItem *itemPtr,
                                              const char        **nearestPtr);
+static void EnterSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                         const char **nearestPtr);
 static void JudgeSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
                          const char *nearest);
 static void MentionSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
@@ -32,22 +40,24 @@ static void ReportParameter(NsConfigCheck      *checkPtr,
                             const NsConfigItem *itemPtr, const char *remark);
 static void CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static void CheckStreams(NsConfigCheck *checkPtr);
-static bool Canonical(const char *section, Ns_DString *dsPtr);
 static bool AppendModule(const char *modules, const char *rest,
                          Ns_DString *dsPtr);
 static bool IsOurs(const char *kind);
+static bool HoldsDefault(const NsConfigItem *itemPtr,
+                         const NsParameter  *rowPtr);
 
 int
-NsConfigCheckPrint(FILE *file)
+NsConfigCheckPrint(FILE *file, int *nErrorsPtr)
 {
     NsConfigCheck check = {.file = file};
 
     NsConfigVisit(VisitNames, &check);
+    *nErrorsPtr += check.nErrors;
     return check.nProblems;
 }
 
 int
-NsConfigCheckReferences(FILE *file)
+NsConfigCheckReferences(FILE *file, int *nErrorsPtr)
 {
     NsConfigCheck check = {.file = file};
 
@@ -55,6 +65,7 @@ NsConfigCheckReferences(FILE *file)
         NsConfigVisit(VisitReferences, &check);
         NsConfigRefsServers(&check);
     }
+    *nErrorsPtr += check.nErrors;
     return check.nProblems;
 }
 
@@ -76,6 +87,54 @@ NsConfigCheckUnread(void)
     CheckStreams(&check);
 }
 
+void
+NsConfigFactsVisit(NsConfigFactsProc *proc, void *arg)
+{
+    FactsVisit visit = {.proc = proc, .arg = arg};
+
+    NsConfigVisit(VisitFacts, &visit);
+}
+
+static void
+VisitFacts(const NsConfigItem *itemPtr, void *arg)
+{
+    FactsVisit        *visitPtr = arg;
+    NsConfigFacts      facts = {.itemPtr = itemPtr};
+    const NsParameter *rowPtr;
+    const char        *nearest;
+
+    if (itemPtr->key == NULL) {
+        visitPtr->sectionPtr = FindSection(itemPtr, &nearest);
+        return;
+    }
+    rowPtr = visitPtr->sectionPtr == NULL
+        ? NULL
+        : NsParameterFind(visitPtr->sectionPtr, itemPtr->key);
+    facts.isKnown = rowPtr != NULL;
+    facts.isDefault = rowPtr != NULL && HoldsDefault(itemPtr, rowPtr);
+    visitPtr->proc(&facts, visitPtr->arg);
+}
+
+/*
+ * However it is written: 10MB and 10485760 are the same.
+ */
+static bool
+HoldsDefault(const NsConfigItem *itemPtr, const NsParameter *rowPtr)
+{
+    Ns_DString value, defaultValue;
+    bool       isSame;
+
+    Ns_DStringInit(&value);
+    Ns_DStringInit(&defaultValue);
+    NsParameterAppendCanonical(&value, rowPtr, itemPtr->section,
+                               itemPtr->value);
+    NsParameterAppendCanonical(&defaultValue, rowPtr, itemPtr->section, NULL);
+    isSame = STREQ(value.string, defaultValue.string);
+    Ns_DStringFree(&value);
+    Ns_DStringFree(&defaultValue);
+    return isSame;
+}
+
 static void
 VisitNames(const NsConfigItem *itemPtr, void *arg)
 {
@@ -88,6 +147,14 @@ VisitNames(const NsConfigItem *itemPtr, void *arg)
     }
 }
 
+static void
+EnterSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+             const char **nearestPtr)
+{
+    checkPtr->sectionPtr = FindSection(itemPtr, nearestPtr);
+    checkPtr->isRequired = NsConfigRefsIsRequiredSink(itemPtr->section);
+}
+
 /*
  * Names are judged by -T, and by a start when everybody has read what he reads:
  * one that is not the server's may be a module's or an application's own.
@@ -97,7 +164,7 @@ VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     const char *nearest;
 
-    checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+    EnterSection(checkPtr, itemPtr, &nearest);
     if (checkPtr->sectionPtr != NULL) {
         NsConfigRefsSection(checkPtr, itemPtr);
     }
@@ -182,7 +249,7 @@ FindSection(const NsConfigItem *itemPtr, const char **nearestPtr)
 
     *nearestPtr = NULL;
     Tcl_DStringInit(&ds);
-    if (Canonical(itemPtr->section, &ds)) {
+    if (NsConfigCanonical(itemPtr->section, &ds)) {
         sectionPtr = NsParameterSectionFind(ds.string);
         if (sectionPtr == NULL) {
             *nearestPtr = NsParameterNearestSection(ds.string);
@@ -241,7 +308,7 @@ VisitReferences(const NsConfigItem *itemPtr, void *arg)
     const char    *nearest;
 
     if (itemPtr->key == NULL) {
-        checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+        EnterSection(checkPtr, itemPtr, &nearest);
     } else if (checkPtr->sectionPtr != NULL) {
         NsConfigRefsValue(checkPtr, itemPtr);
     }
@@ -254,7 +321,7 @@ VisitUnread(const NsConfigItem *itemPtr, void *arg)
     const char    *nearest;
 
     if (itemPtr->key == NULL) {
-        checkPtr->sectionPtr = FindSection(itemPtr, &nearest);
+        EnterSection(checkPtr, itemPtr, &nearest);
         if (!itemPtr->isRead && strncmp(itemPtr->section, "ns/", 3) == 0) {
             JudgeSection(checkPtr, itemPtr, nearest);
         }
@@ -316,11 +383,8 @@ CheckStreams(NsConfigCheck *checkPtr)
     }
 }
 
-/*
- * The name under which the table knows a section.  False: not to be checked.
- */
-static bool
-Canonical(const char *section, Ns_DString *dsPtr)
+bool
+NsConfigCanonical(const char *section, Ns_DString *dsPtr)
 {
     static const char process[] = "ns/module/", servers[] = "ns/server/";
     static const char sinks[] = "ns/logsink/";

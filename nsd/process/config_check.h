@@ -14,20 +14,42 @@
 #ifndef NSD_PROCESS_CONFIG_CHECK_H
 #define NSD_PROCESS_CONFIG_CHECK_H
 
-#include "nstypes.h"
+#include "nsstring.h"
+#include "process/config.h"
 
 /*
  * Report on a file, one line each; or values and references as Warnings in the
- * log.  The result is how many things are wrong.
+ * log.  The result is how many things are wrong; to *nErrorsPtr is added how
+ * many of them are a start's end.
  */
-int NsConfigCheckPrint(FILE *file);
+int NsConfigCheckPrint(FILE *file, int *nErrorsPtr);
 int NsConfigCheckLog(void);
 
 /*
- * Find the problems that a start would meet.  Makes home the base of all paths,
- * and loads modules, but leaves nothing behind outside the process.
+ * Find the problems that a start would meet, counted likewise.  Makes home the
+ * base of all paths, and loads modules, but leaves nothing behind outside the
+ * process.
  */
-int NsConfigCheckReferences(FILE *file);
+int NsConfigCheckReferences(FILE *file, int *nErrorsPtr);
+
+/*
+ * Visit the parameters that the file sets, with what is known of them.  Any
+ * thread, once the server runs.
+ */
+typedef struct NsConfigFacts {
+    const NsConfigItem *itemPtr;
+    bool                isKnown;   /* The table of parameters has it. */
+    bool                isDefault; /* It is what the table would say. */
+} NsConfigFacts;
+
+typedef void NsConfigFactsProc(const NsConfigFacts *factsPtr, void *arg);
+void         NsConfigFactsVisit(NsConfigFactsProc *proc, void *arg);
+
+/*
+ * Append the name under which the table of parameters knows a section.  False:
+ * it is not one of the server's.
+ */
+bool NsConfigCanonical(const char *section, Ns_DString *dsPtr);
 
 /*
  * Log what is unknown, and what modules, libraries and applications have not

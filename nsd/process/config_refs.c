@@ -13,9 +13,11 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "http/status.h"
 #include "process/info.h"
 #include "process/module.h"
 #include "process/paths.h"
+#include "log/stream/template.h"
 #include "process/sinkdraft.h"
 #include "process/sinkoptions.h"
 #include "process/units.h"
@@ -34,9 +36,11 @@ typedef struct Parts {
 
 typedef void ValueProc(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 
-static ValueProc CheckDirectory, CheckModule, CheckPoolMap, CheckRedirect;
+static ValueProc CheckDirectory, CheckShipped, CheckModule, CheckPoolMap,
+    CheckRedirect;
 static ValueProc CheckLimit, CheckHost, CheckServer, CheckAddress, CheckSink;
-static ValueProc CheckServerKey, CheckDriver;
+static ValueProc CheckServerKey, CheckDriver, CheckFormat, CheckSystemSink;
+static ValueProc CheckAccessLog, CheckSinkValue;
 
 /*
  * key "*": each one.
@@ -46,8 +50,9 @@ static const struct {
     const char *key;
     ValueProc  *proc;
 } values[] = {
-    {"ns/parameters", "tcllibrary", CheckDirectory},
+    {"ns/parameters", "tcllibrary", CheckShipped},
     {"ns/parameters", "logringdir", CheckDirectory},
+    {"ns/parameters", "workingdir", CheckDirectory},
     {"ns/server/*/tcl", "library", CheckDirectory},
     {"ns/modules", "*", CheckModule},
     {"ns/server/*/modules", "*", CheckModule},
@@ -57,12 +62,20 @@ static const struct {
     {"ns/server/*/redirects", "*", CheckRedirect},
     {"ns/server/*/limits", "*", CheckLimit},
     {"ns/logsinks", "*", CheckSink},
+    {"ns/logformats", "*", CheckFormat},
+    {"logsink/*", "*", CheckSystemSink},
+    {"module/nslog", "*", CheckAccessLog},
     {"module/*", "address", CheckAddress},
     {"module/*", "hostname", CheckHost},
     {"module/*", "uploadpath", CheckDirectory},
     {"module/*", "defaultserver", CheckServer},
     {"module/*/servers", "*", CheckServerKey}};
 
+static void Report(NsConfigCheck *checkPtr, NsConfigPlace place,
+                   const char *kind, const char *format, va_list ap)
+    NS_GNUC_PRINTF(4, 0);
+static void        ReportError(NsConfigCheck *checkPtr, NsConfigPlace place,
+                               const char *format, ...) NS_GNUC_PRINTF(3, 4);
 static void        Split(const char *section, Parts *partsPtr);
 static bool        IsServer(const char *name);
 static bool        HasKey(const char *section, const char *key);
@@ -74,10 +87,13 @@ static void CheckOneServer(NsConfigCheck *checkPtr, const char *server,
                            NsConfigPlace place);
 static void AppendPath(Ns_DString *dsPtr, const char *base, const char *path);
 static bool IsDirectory(const char *path);
+static void ReportDirectory(NsConfigCheck      *checkPtr,
+                            const NsConfigItem *itemPtr, const char *directory);
 static void CheckOwnName(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static bool HasTclModule(const char *section, const char *module);
 static void CheckOneAddress(NsConfigCheck      *checkPtr,
                             const NsConfigItem *itemPtr, const char *address);
+static bool IsLoopback(const struct sockaddr *saPtr);
 static bool IsTold(const char *section, const char *key, const char *value);
 static int  CountWords(const char *list);
 
@@ -103,7 +119,7 @@ NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     } else if (STREQ(parts.at[1], "limit")
                && !HasKey("ns/limits", parts.at[2])) {
         ReportUnlisted(checkPtr, itemPtr, "limit", parts.at[2], "ns/limits");
-    } else if (STREQ(parts.at[1], "logsink")
+    } else if (STREQ(parts.at[1], "logsink") && !STREQ(parts.at[2], "system")
                && !HasKey("ns/logsinks", parts.at[2])) {
         ReportUnlisted(checkPtr, itemPtr, "log sink", parts.at[2],
                        "ns/logsinks");
@@ -148,6 +164,17 @@ NsConfigRefsIsOfNoModule(const char *section)
     return isOfNone;
 }
 
+bool
+NsConfigRefsIsRequiredSink(const char *section)
+{
+    const char *required = NsConfigPeek(section, "required");
+    int         isRequired = 0;
+
+    return strncmp(section, "ns/logsink/", 11u) == 0 && required != NULL
+        && Tcl_GetBoolean(NULL, required, &isRequired) == TCL_OK
+        && isRequired != 0;
+}
+
 /*
  * In the lists where NsConfigRefsIsOfNoModule has looked.
  */
@@ -181,18 +208,45 @@ void
 NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
                ...)
 {
-    char    text[1024], line[16] = "";
     va_list ap;
 
+    if (checkPtr->isRequired) {
+        checkPtr->nErrors++;
+    }
     va_start(ap, format);
-    vsnprintf(text, sizeof(text), format, ap);
+    Report(checkPtr, place, checkPtr->isRequired ? "error" : "warning", format,
+           ap);
     va_end(ap);
+}
+
+/*
+ * One thing for which a start fails.
+ */
+static void
+ReportError(NsConfigCheck *checkPtr, NsConfigPlace place, const char *format,
+            ...)
+{
+    va_list ap;
+
+    checkPtr->nErrors++;
+    va_start(ap, format);
+    Report(checkPtr, place, "error", format, ap);
+    va_end(ap);
+}
+
+static void
+Report(NsConfigCheck *checkPtr, NsConfigPlace place, const char *kind,
+       const char *format, va_list ap)
+{
+    char text[1024], line[16] = "";
+
+    vsnprintf(text, sizeof(text), format, ap);
     checkPtr->nProblems++;
     if (place.line > 0) {
         snprintf(line, sizeof(line), ":%d", place.line);
     }
     if (checkPtr->file != NULL) {
-        fprintf(checkPtr->file, "%s%s: %s\n", place.file, line, text);
+        fprintf(checkPtr->file, "%s%s: %s: %s\n", place.file, line, kind, text);
     } else {
         Ns_Log(Warning, "config: %s%s: %s", place.file, line, text);
     }
@@ -206,7 +260,7 @@ NsConfigRefsHome(NsConfigCheck *checkPtr)
     char          path[PATH_MAX];
 
     if (!IsDirectory(home) || realpath(home, path) == NULL) {
-        NsConfigReport(checkPtr, place, "home: %s: %s", home, strerror(errno));
+        ReportError(checkPtr, place, "home: %s: %s", home, strerror(errno));
         return false;
     }
     NsInfoSetHome(path);
@@ -324,13 +378,12 @@ CheckOneServer(NsConfigCheck *checkPtr, const char *server, NsConfigPlace place)
     Ns_DStringVarAppend(&path, "ns/server/", server, NULL);
 
     Ns_DStringVarAppend(&section, path.string, "/tcl", NULL);
-    AppendPath(&file, Ns_InfoHomePath(),
-               NsParameterText(section.string, "initfile"));
+    NsPathsShipped(&file, NsParameterText(section.string, "initfile"));
     if (access(file.string, R_OK) != 0) {
-        NsConfigReport(checkPtr, place,
-                       "parameter \"initfile\" in section "
-                       "\"%s\": %s: %s",
-                       section.string, file.string, strerror(errno));
+        ReportError(checkPtr, place,
+                    "parameter \"initfile\" in section "
+                    "\"%s\": %s: %s",
+                    section.string, file.string, strerror(errno));
     }
 
     Ns_DStringTrunc(&section, 0);
@@ -397,14 +450,32 @@ CheckDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 
     Ns_DStringInit(&ds);
     AppendPath(&ds, Ns_InfoHomePath(), itemPtr->value);
-    if (!IsDirectory(ds.string)) {
+    ReportDirectory(checkPtr, itemPtr, ds.string);
+    Ns_DStringFree(&ds);
+}
+
+static void
+CheckShipped(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPathsShipped(&ds, itemPtr->value);
+    ReportDirectory(checkPtr, itemPtr, ds.string);
+    Ns_DStringFree(&ds);
+}
+
+static void
+ReportDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                const char *directory)
+{
+    if (!IsDirectory(directory)) {
         NsConfigReport(checkPtr, itemPtr->place,
                        "parameter \"%s\" in section "
                        "\"%s\": %s: %s",
-                       itemPtr->key, itemPtr->section, ds.string,
+                       itemPtr->key, itemPtr->section, directory,
                        strerror(errno));
     }
-    Ns_DStringFree(&ds);
 }
 
 static void
@@ -443,10 +514,10 @@ CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Split(itemPtr->section, &parts);
     if (NsModuleIsBad(STREQ(parts.at[1], "server") ? parts.at[2] : NULL,
                       itemPtr->key, itemPtr->value, reason, sizeof(reason))) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "module \"%s\" in section "
-                       "\"%s\": %s",
-                       itemPtr->key, itemPtr->section, reason);
+        ReportError(checkPtr, itemPtr->place,
+                    "module \"%s\" in section "
+                    "\"%s\": %s",
+                    itemPtr->key, itemPtr->section, reason);
     }
 }
 
@@ -489,8 +560,7 @@ HasTclModule(const char *section, const char *module)
 
     Ns_DStringInit(&ds);
     Ns_DStringInit(&own);
-    AppendPath(&ds, Ns_InfoHomePath(),
-               NsParameterText("ns/parameters", "tcllibrary"));
+    NsPathsShipped(&ds, NsParameterText("ns/parameters", "tcllibrary"));
     Ns_DStringVarAppend(&ds, "/", module, NULL);
     isThere = IsDirectory(ds.string);
     Ns_DStringTrunc(&ds, 0);
@@ -523,8 +593,7 @@ CheckRedirect(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
     int status;
 
-    if (Ns_StrToInt(itemPtr->key, &status) != NS_OK || status < 100
-        || status > 999 || *itemPtr->value == '\0') {
+    if (!NsStatusKeyParse(itemPtr->key, &status) || *itemPtr->value == '\0') {
         NsConfigReport(checkPtr, itemPtr->place,
                        "\"%s\" in section \"%s\" is "
                        "not a status, or has no URL",
@@ -569,10 +638,10 @@ CheckAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     int          n;
 
     if (Tcl_SplitList(NULL, itemPtr->value, &n, &words) != TCL_OK) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "parameter \"address\" in "
-                       "section \"%s\": not a list",
-                       itemPtr->section);
+        ReportError(checkPtr, itemPtr->place,
+                    "parameter \"address\" in "
+                    "section \"%s\": not a list",
+                    itemPtr->section);
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -618,15 +687,33 @@ CheckOneAddress(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
             close(sock);
         }
     }
+    if (result == 0 && !IsLoopback(listPtr->ai_addr)
+        && Ns_ConfigBool("ns/parameters", "development", NS_FALSE)) {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "parameter \"%s\" in section \"%s\": %s: others can"
+                       " reach a server with development on; listen on"
+                       " 127.0.0.1, or turn it off",
+                       itemPtr->key, itemPtr->section, address);
+    }
     if (listPtr != NULL) {
         freeaddrinfo(listPtr);
     }
     if (reason != NULL) {
-        NsConfigReport(checkPtr, itemPtr->place,
-                       "parameter \"%s\" in section "
-                       "\"%s\": %s: %s",
-                       itemPtr->key, itemPtr->section, address, reason);
+        ReportError(checkPtr, itemPtr->place,
+                    "parameter \"%s\" in section "
+                    "\"%s\": %s: %s",
+                    itemPtr->key, itemPtr->section, address, reason);
     }
+}
+
+static bool
+IsLoopback(const struct sockaddr *saPtr)
+{
+    return saPtr->sa_family == AF_INET6
+        ? IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *) saPtr)
+                                    ->sin6_addr)
+        : ntohl(((const struct sockaddr_in *) saPtr)->sin_addr.s_addr) >> 24
+            == 127;
 }
 
 /*
@@ -660,11 +747,77 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
         (void) NsSinkDraftIsComplete(&draft, itemPtr->key, &error);
     }
     if (Ns_DStringLength(&error) > 0) {
+        checkPtr->isRequired = NsConfigRefsIsRequiredSink(section.string);
         NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": %s",
                        section.string, error.string);
+        checkPtr->isRequired = false;
     }
     NsSinkDraftFree(&draft);
     Ns_DStringFree(&section);
+    Ns_DStringFree(&error);
+}
+
+/*
+ * Whether a sink uses it or not.
+ */
+static void
+CheckFormat(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    Ns_DString  error;
+    NsTemplate *templatePtr;
+
+    Ns_DStringInit(&error);
+    templatePtr = NsTemplateCreate(itemPtr->value, &error);
+    if (templatePtr == NULL || NsStreamFormatByName(itemPtr->key) >= 0) {
+        NsConfigReport(checkPtr, itemPtr->place,
+                       "section \"ns/logformats\": format \"%s\": %s",
+                       itemPtr->key,
+                       templatePtr == NULL ? error.string
+                                           : "the name is the server's own");
+    }
+    NsTemplateDestroy(&templatePtr);
+    Ns_DStringFree(&error);
+}
+
+/*
+ * Of the system log, which ns/logsinks need not list.
+ */
+static void
+CheckSystemSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (STREQ(itemPtr->section, "ns/logsink/system")
+        && !HasKey("ns/logsinks", "system")) {
+        CheckSinkValue(checkPtr, itemPtr);
+    }
+}
+
+static void
+CheckAccessLog(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    if (NsSinkOptionIsOfAccessLogs(itemPtr->key)) {
+        CheckSinkValue(checkPtr, itemPtr);
+    }
+}
+
+static void
+CheckSinkValue(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const NsParameter *rowPtr =
+        NsParameterFind(NsParameterSectionFind("ns/logsink/*"), itemPtr->key);
+    NsSinkDraft draft;
+    Ns_DString  error;
+    char        problem[256];
+
+    Ns_DStringInit(&error);
+    NsSinkDraftInit(&draft, NULL);
+    if (NsSinkOptionSet(&draft, itemPtr->key, itemPtr->value, &error) != NS_OK
+        && rowPtr != NULL
+        && !NsParameterIsBad(rowPtr, itemPtr->section, itemPtr->value, problem,
+                             sizeof(problem))) {
+        NsConfigReport(checkPtr, itemPtr->place, "section \"%s\": %s",
+                       itemPtr->section, error.string);
+    }
+    NsSinkDraftFree(&draft);
     Ns_DStringFree(&error);
 }
 

@@ -16,11 +16,14 @@
 typedef struct NsConfigCheck {
     FILE                     *file; /* NULL: the log. */
     int                       nProblems;
+    int                       nErrors;    /* Of them, what a start fails for. */
     const NsParameterSection *sectionPtr; /* NULL: not checked. */
+    bool                      isRequired; /* It is that of a log sink without
+                                           * which no server starts. */
 } NsConfigCheck;
 
 /*
- * One thing that is wrong.
+ * One thing that is wrong, for which a start does not fail unless isRequired.
  */
 void NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place,
                     const char *format, ...) NS_GNUC_PRINTF(3, 4);
@@ -30,6 +33,11 @@ void NsConfigReport(NsConfigCheck *checkPtr, NsConfigPlace place,
  * belongs to are defined.
  */
 void NsConfigRefsSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
+
+/*
+ * Whether a section is that of a log sink that is required.
+ */
+bool NsConfigRefsIsRequiredSink(const char *section);
 
 /*
  * Whether a section belongs to a module that nothing loads.

@@ -10,9 +10,11 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/restart.h"
 
 #include <grp.h>
 
+static bool HasIdentity(const NsIdentity *identityPtr);
 static bool FindUser(const char *user, NsIdentity *identityPtr);
 static void TakeUserGroups(NsIdentity *identityPtr, const char *name);
 static bool FindGroup(const char *group, gid_t *gidPtr);
@@ -62,12 +64,25 @@ NsIdentityChroot(const char *root)
 }
 
 /*
+ * A process that has executed itself has given up root's rights already.
+ */
+static bool
+HasIdentity(const NsIdentity *identityPtr)
+{
+    return NsRestartIsOne() && geteuid() != 0 && identityPtr->hasUser
+        && identityPtr->uid == geteuid();
+}
+
+/*
  * The supplementary groups are the user's; the group of -g replaces only the
  * primary one.
  */
 void
 NsIdentityTakeGroup(const NsIdentity *identityPtr, const char *group)
 {
+    if (HasIdentity(identityPtr)) {
+        return;
+    }
     if (identityPtr->hasUser
         && setgroups((size_t) identityPtr->nGroups, identityPtr->groups) != 0) {
         Ns_Fatal("nsmain: failed to switch to user's groups: '%s'",

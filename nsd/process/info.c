@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "log/sink/sink.h"
 #include "nsfile.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -43,6 +44,9 @@ static struct {
     atomic_int value; /* NsLife; the main thread writes. */
 } life;
 
+static atomic_bool isDraining; /* As asked by the operator. */
+
+static bool  HasRequiredLogs(void);
 static void  FindExecutable(const char *argv0);
 static void  FindPrefix(void);
 static char *FindAddress(void);
@@ -128,6 +132,51 @@ NsLife
 NsInfoLife(void)
 {
     return (NsLife) atomic_load_explicit(&life.value, memory_order_acquire);
+}
+
+void
+NsInfoSetDraining(bool newValue)
+{
+    atomic_store_explicit(&isDraining, newValue, memory_order_release);
+}
+
+bool
+NsInfoIsDraining(void)
+{
+    return atomic_load_explicit(&isDraining, memory_order_acquire);
+}
+
+bool
+NsInfoIsReady(void)
+{
+    return NsInfoLife() == NS_LIFE_RUNNING && !NsInfoIsDraining()
+        && HasRequiredLogs();
+}
+
+static bool
+HasRequiredLogs(void)
+{
+    bool hasAll;
+
+    NsSinkEnter();
+    hasAll = NsSinkRequiredInTrouble(NULL) == NULL;
+    NsSinkLeave();
+    return hasAll;
+}
+
+const char *
+NsInfoReadiness(void)
+{
+    switch (NsInfoLife()) {
+    case NS_LIFE_STARTING:
+        return "starting";
+    case NS_LIFE_STOPPING:
+        return "stopping";
+    default:
+        return NsInfoIsReady()   ? "ready"
+            : NsInfoIsDraining() ? "draining"
+                                 : "log";
+    }
 }
 
 void

@@ -48,6 +48,17 @@ void   NsInfoSetLife(NsLife life);
 NsLife NsInfoLife(void);
 
 /*
+ * Whether new requests are welcome, as load balancers ask: the process runs,
+ * nobody has asked it to drain, and each log sink that is required can write.
+ * What it does, in words: starting, ready, draining, stopping, or why it is not
+ * ready.
+ */
+void        NsInfoSetDraining(bool isDraining);
+bool        NsInfoIsDraining(void);
+bool        NsInfoIsReady(void);
+const char *NsInfoReadiness(void);
+
+/*
  * After fork: the process id has changed.
  */
 void NsInfoForked(void);

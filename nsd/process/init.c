@@ -12,6 +12,8 @@
 #include "process/binder.h"
 #include "process/callbacks.h"
 #include "process/config.h"
+#include "process/control.h"
+#include "process/crash.h"
 #include "process/info.h"
 #include "process/logsetup.h"
 #include "process/parameter_table.h"
@@ -19,10 +21,13 @@
 #include "process/paths.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
+#include "process/reload.h"
 #include "process/sched.h"
+#include "process/setting.h"
 #include "process/shutdown.h"
 #include "process/sinkmodule.h"
 #include "process/sinkoptions.h"
+#include "process/sinkreload.h"
 
 #include <sys/resource.h>
 
@@ -34,12 +39,17 @@ NsProcessInit(void)
     NsThreadSetLimitProc(LogThreadLimit);
     NsConfigInit();
     NsParameterTableInit();
+    NsSettingInit();
+    NsReloadInit();
     NsPathsInit();
     NsAccessParamsInit();
     NsPidfileInit();
+    NsCrashInit();
+    NsControlInit();
     NsShutdownInit();
     NsSinkModuleInit();
     NsSinkOptionsInit();
+    NsSinkReloadInit();
     NsLogSetupInit();
     NsCallbacksInit();
     NsInfoInitLife();

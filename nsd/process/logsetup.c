@@ -6,8 +6,12 @@
 
 #include "process/logsetup.h"
 
+#include "base/assert.h"
+#include "base/memory_free.h"
 #include "log/init.h"
 #include "log/sink/sink.h"
+#include "log/stream/entry.h"
+#include "log/stream/severity.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsparam.h"
@@ -15,20 +19,31 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/callbacks.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/parameter_judge.h"
 #include "process/parameters.h"
 #include "process/paths.h"
+#include "process/setting.h"
 #include "process/sinkoptions.h"
+#include "process/sinksection.h"
 
 #define SECTION "ns/parameters"
 #define SINKS   "ns/logsinks"
 #define SINK    "ns/logsink/"
+#define SYSTEM  "system"
 
 /* Sinks to be made while the server runs, and those of one stream. */
 #define OTHER_LOGS    128
 #define FEW_LOGS      128
 #define OTHER_READERS 16
+
+/* Log memory by default: as its parameter says. */
+#define USUAL_MEMORY    (INT64_C(64) << 20)
+#define SMALL_MEMORY    (INT64_C(8) << 20)
+#define LEAST_MEMORY    (INT64_C(4) << 20)
+#define SHARE_OF_MEMORY 16
 
 /* How often to look after the log memory. */
 #define WATCH_SECONDS 2
@@ -58,19 +73,30 @@ static const NsParameter rawRows[] = {
             "Directory for records of log sinks that fall behind."),
     NS_PARAM_END};
 
+static NsSettingProc     AccessSeverities;
 static const NsParameter rows[] = {
     NS_BOOL(NsLogSettings, notice, "lognotice", "true",
-            "Log entries of severity Notice."),
+            "Log entries of severity Notice.", .settingProc = AccessSeverities),
     NS_BOOL(NsLogSettings, debug, "logdebug", "false",
-            "Log entries of severity Debug."),
+            "Log entries of severity Debug.", .settingProc = AccessSeverities),
     NS_BOOL(NsLogSettings, dev, "logdev", "false",
-            "Log entries of severity Dev."),
+            "Log entries of severity Dev.", .settingProc = AccessSeverities),
     NS_INT(NsLogSettings, maxBackup, "logmaxbackup", "10", 0, 999,
            "Rolled system logs that are kept."),
     NS_TEXT(NsLogSettings, rollFormat, "logrollfmt", "",
             "Suffix (strftime) of rolled system logs; empty: numbers."),
     NS_BOOL(NsLogSettings, usec, "logusec", "false",
             "Microseconds in the time stamps."),
+    NS_BOOL(NsLogSettings, showsTime, "logsec", "true",
+            "The time in entries of the system log."),
+    NS_BOOL(NsLogSettings, showsThread, "logthread", "true",
+            "Process and thread in entries of the system log."),
+    NS_BOOL(NsLogSettings, showsSpan, "logusecdiff", "false",
+            "Seconds since the previous entry, behind the time."),
+    NS_BOOL(NsLogSettings, isRelative, "logrelative", "false",
+            "Seconds since the start in place of the date."),
+    NS_BOOL(NsLogSettings, countsRepeats, "logdeduplicate", "false",
+            "Of equal entries in a row, one and how many there were."),
     NS_BOOL(NsLogSettings, isExpanded, "logexpanded", "false",
             "Each message on a line of its own, with a blank line behind it."),
     NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 3,
@@ -83,7 +109,9 @@ static const NsParameter rows[] = {
            "Limit of log streams, and of log sinks; 0 = those of the "
            "configuration and 128 more."),
     NS_SIZE(NsLogSettings, memoryBytes, "logmemory",
-            "64MiB; 8MiB if no log thread writes, to 128 logs at most",
+            "64MiB, 8MiB if no log thread writes, to 128 logs at most; a "
+            "sixteenth of the memory of the machine or container, if that is "
+            "less, but at least 4MiB",
             NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
             "Memory for log records on their way.", .isDescribed = true,
             .adjustProc = AdjustMemory),
@@ -91,25 +119,34 @@ static const NsParameter rows[] = {
             "Directory of that memory; it should be a memory file system."),
     NS_PARAM_END};
 
-static Ns_Callback ReopenLogs;
-static Ns_Callback RollSystemLog;
-static Ns_Callback WatchMemory;
-static int         MaxLogs(int maxLogs);
-static int         CountAccessLogs(const char *server);
-static int         CountOf(const char *section);
-static int         CountThreads(void);
-static int         CountThreadsOf(const char *server);
-static int         MaxThreads(const char *section);
-static char       *FindFile(const Raw *rawPtr);
-static char       *FindSpillDirectory(const char *name);
-static bool        IsWritable(const char *file);
-static void        MakeSinks(void);
-static void        MakeSink(const char *name);
-static bool        FillDraft(NsSinkDraft *draftPtr, const char *name,
-                             const char *section);
-static void        Complain(const NsSinkDraft *draftPtr, const char *name,
-                            const char *section, const char *reason,
-                            const char *consequence);
+static Ns_Callback    HandleHangup;
+static Ns_Callback    ReopenLogs;
+static Ns_Callback    RollSystemLog;
+static Ns_Callback    WatchMemory;
+static int            MaxLogs(int maxLogs);
+static int            CountAccessLogs(const char *server);
+static int            CountOf(const char *section);
+static int            CountThreads(void);
+static int            CountThreadsOf(const char *server);
+static int            MaxThreads(const char *section);
+static char          *FindFile(const Raw *rawPtr);
+static char          *FindSpillDirectory(const char *name);
+static bool           IsWritable(const char *file);
+static NsSinkMadeProc ConfigureMade;
+static NsLogFatalProc PrintFatal;
+static void           MakeSinks(void);
+static void           MakeSink(const char *name);
+static bool           FillDraft(NsSinkDraft *draftPtr, const char *name,
+                                const char *section);
+static void           Complain(const NsSinkDraft *draftPtr, const char *name,
+                               const char *section, const char *reason,
+                               const char *consequence);
+
+/*
+ * The rows as they were read; constant once started.
+ */
+static NsLogSettings started;
+static bool          rollsSystemLog; /* logroll; constant likewise. */
 
 void
 NsLogSetupInit(void)
@@ -119,9 +156,10 @@ NsLogSetupInit(void)
 }
 
 void
-NsLogSetup(bool stayOnStderr, bool isDetached)
+NsLogSetup(NsLogPlace place)
 {
-    NsLogSettings settings = {.isDetached = isDetached,
+    NsLogSettings settings = {.isDetached = place == NS_LOG_DETACHED,
+                              .keepsOutput = place == NS_LOG_TO_FILE_ONLY,
                               .home = Ns_InfoHomePath(),
                               .configFile = Ns_InfoConfigFile()};
     Raw           raw;
@@ -129,18 +167,28 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
 
     NsParametersFill(rows, SECTION, &settings);
     NsParametersFill(rawRows, SECTION, &raw);
+    settings.notice = settings.notice && Ns_InfoConfigFile() != NULL;
+    started = settings;
     settings.maxLogs = MaxLogs(settings.maxLogs);
     settings.nReaders = OTHER_READERS + CountOf(SINKS);
     settings.nThreads = CountThreads();
     settings.file = file = FindFile(&raw);
     settings.spillDirectory = spill = FindSpillDirectory(raw.spillDirectory);
-    settings.stayOnStderr = stayOnStderr || !IsWritable(file);
+    settings.stayOnStderr = place == NS_LOG_TO_STDERR || !IsWritable(file);
     NsInfoSetErrorLog(file);
+    if (settings.keepsOutput) {
+        NsLogSetFatalProc(PrintFatal);
+    }
     NsLogConfigure(&settings);
+    ConfigureMade(NsSinkFind(SYSTEM));
+    NsSinkSetMadeProc(ConfigureMade);
     MakeSinks();
+    Ns_RegisterProcInfo((void *) HandleHangup, "ns:logreopen", NULL);
     Ns_RegisterProcInfo((void *) ReopenLogs, "ns:logreopen", NULL);
-    (void) Ns_RegisterAtSignal(ReopenLogs, NULL);
-    if (!settings.stayOnStderr && raw.rollsNew) {
+    (void) Ns_RegisterAtSignal(HandleHangup, NULL);
+    (void) NsCallbackAdd(NS_AT_REOPEN, ReopenLogs, NULL);
+    if (!settings.stayOnStderr) {
+        rollsSystemLog = raw.rollsNew;
         Ns_RegisterProcInfo((void *) RollSystemLog, "ns:logroll", NULL);
         (void) Ns_RegisterAtSignal(RollSystemLog, NULL);
     }
@@ -148,6 +196,28 @@ NsLogSetup(bool stayOnStderr, bool isDetached)
     (void) Ns_ScheduleProc(WatchMemory, NULL, 0, WATCH_SECONDS);
     ns_free(file);
     ns_free(spill);
+}
+
+/*
+ * Scripts may have changed them, too.
+ */
+static Ns_ReturnCode
+AccessSeverities(const char *section, NsSettingAccess *accessPtr)
+{
+    NsLogSettings settings = started;
+    Ns_ReturnCode result;
+
+    NsAssert(STRIEQ(section, SECTION));
+    settings.notice = Ns_LogSeverityEnabled(Notice);
+    settings.debug = Ns_LogSeverityEnabled(Debug);
+    settings.dev = Ns_LogSeverityEnabled(Dev);
+    result = NsSettingAccessStruct(accessPtr, &settings);
+    if (result == NS_OK && accessPtr->nChanges > 0 && !accessPtr->isTrial) {
+        NsSeverityEnable(Notice, settings.notice);
+        NsSeverityEnable(Debug, settings.debug);
+        NsSeverityEnable(Dev, settings.dev);
+    }
+    return result;
 }
 
 static void
@@ -159,21 +229,37 @@ AdjustRollsNew(const void *valuesPtr, NsParameterLimits *limitsPtr)
 }
 
 static void
-ReopenLogs(void *arg)
+HandleHangup(void *arg)
 {
-    NsSinkReopenAll();
+    NsSinkReopenAll(true);
 }
 
 static void
+ReopenLogs(void *arg)
+{
+    NsSinkReopenAll(false);
+}
+
+/*
+ * By logroll, or because the sink's own parameter says so.
+ */
+static void
 RollSystemLog(void *arg)
 {
-    (void) Ns_LogRoll();
+    NsSinkSettings settings;
+
+    NsSinkGetSettings(NsSinkFind(SYSTEM), &settings);
+    if (rollsSystemLog || settings.rollsOnSignal) {
+        (void) Ns_LogRoll();
+    }
+    NsSinkFreeSettings(&settings);
 }
 
 static void
 WatchMemory(void *arg)
 {
     NsSinkWatchRing();
+    NsSinkTendAll();
 }
 
 /*
@@ -184,11 +270,17 @@ static void
 AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
     const NsLogSettings *settingsPtr = valuesPtr;
+    bool                 hasMany = MaxLogs(0) > OTHER_LOGS + FEW_LOGS;
+    int64_t bytes = settingsPtr->isAsync || CountOf(SINKS) > 0 || hasMany
+        ? USUAL_MEMORY
+        : SMALL_MEMORY;
 
-    limitsPtr->defaultText = settingsPtr->isAsync || CountOf(SINKS) > 0
-            || MaxLogs(0) > OTHER_LOGS + FEW_LOGS
-        ? "64MiB"
-        : "8MiB";
+    if (!hasMany) {
+        size_t share = MIN(NsMemoryLimit() / SHARE_OF_MEMORY, USUAL_MEMORY);
+
+        bytes = MIN(bytes, MAX((int64_t) share, LEAST_MEMORY));
+    }
+    NsParameterDefault(limitsPtr, bytes);
 }
 
 /*
@@ -326,6 +418,56 @@ IsWritable(const char *file)
     }
     close(fd);
     return true;
+}
+
+/*
+ * Why the process ends, for who has started it.
+ */
+static void
+PrintFatal(const char *message, size_t length)
+{
+    dprintf(STDERR_FILENO, "Fatal: %.*s\n", (int) MIN(length, INT_MAX),
+            message);
+}
+
+/*
+ * Of a sink that is there without a place in ns/logsinks, what the section of
+ * its log says.
+ */
+static void
+ConfigureMade(Ns_LogSink sink)
+{
+    Ns_DString    section, error;
+    const Ns_Set *setPtr;
+    NsSinkDraft   draft;
+
+    Ns_DStringInit(&section);
+    Ns_DStringInit(&error);
+    NsSinkSectionOf(&section, NsSinkName(sink));
+    setPtr = Ns_ConfigGetSection(section.string);
+    if (setPtr == NULL) {
+        Ns_DStringFree(&section);
+        return;
+    }
+    NsSinkDraftInitFrom(&draft, sink);
+    for (int i = 0; i < (int) Ns_SetSize(setPtr); i++) {
+        const char *key = Ns_SetKey(setPtr, i);
+
+        if (NsSinkHasParameter(NsSinkName(sink), setPtr, key)
+            && NsSinkOptionSet(&draft, key, Ns_SetValue(setPtr, i), &error)
+                != NS_OK) {
+            Complain(&draft, NsSinkName(sink), section.string, error.string,
+                     "this value is not used");
+            Ns_DStringSetLength(&error, 0);
+        }
+    }
+    if (NsSinkDraftApply(&draft, sink, &error) != NS_OK) {
+        Complain(&draft, NsSinkName(sink), section.string, error.string,
+                 "the section is not used");
+    }
+    NsSinkDraftFree(&draft);
+    Ns_DStringFree(&section);
+    Ns_DStringFree(&error);
 }
 
 /*

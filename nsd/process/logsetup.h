@@ -15,10 +15,18 @@
  */
 void NsLogSetupInit(void);
 
+typedef enum {
+    NS_LOG_TO_FILE,      /* Which is standard output and error, too. */
+    NS_LOG_DETACHED,     /* Likewise; nobody reads these as they are now. */
+    NS_LOG_TO_FILE_ONLY, /* Standard output and error stay what they are. */
+    NS_LOG_TO_STDERR
+} NsLogPlace;
+
 /*
  * Configure the system log.  A log file that cannot be written does not keep
  * the server from running: entries go to standard error then, with a Warning.
+ * Without a configuration file Notices are off.
  */
-void NsLogSetup(bool stayOnStderr, bool isDetached);
+void NsLogSetup(NsLogPlace place);
 
 #endif

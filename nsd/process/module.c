@@ -13,7 +13,11 @@
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsset.h"
+#include "nsstring.h"
 #include "nsthread.h"
+#include "process/moduleadvice.h"
+#include "process/modulenote.h"
+#include "process/paths.h"
 
 #include <dlfcn.h>
 
@@ -23,18 +27,26 @@ typedef struct StaticModule {
     Ns_ModuleInitProc   *proc;
 } StaticModule;
 
+typedef struct Object {
+    const char *file; /* As it was named. */
+    void       *handle;
+    bool        hasNotes;
+} Object;
+
 static StaticModule *firstStaticPtr; /* Main thread only. */
 
-static void  AskModules(const char *server, const char *symbol,
-                        NsModuleSymbolProc *proc, void *arg);
-static void *OpenObject(const char *file);
-static bool  IsForUs(void *handle, void *initAddress);
-static bool  AskOwn(void *handle, void *initAddress, const char *name,
-                    int *resultPtr);
-static bool  IsOfLaterApi(void *handle, void *initAddress);
-static int   RunInit(void *handle, const char *server, const char *module,
-                     const char *file, const char *init);
-static void  InitStaticModules(const char *server);
+static void AppendMissing(const char *server, Ns_DString *dsPtr);
+static void AskModules(const char *server, const char *symbol,
+                       NsModuleSymbolProc *proc, void *arg);
+static bool OpenObject(Object *objectPtr);
+static bool FindInstalled(const char *file, const char *ending, char *path);
+static bool IsForUs(void *handle, void *initAddress);
+static bool AskOwn(void *handle, void *initAddress, const char *name,
+                   int *resultPtr);
+static bool IsOfLaterApi(void *handle, void *initAddress);
+static int  RunInit(const Object *objectPtr, const char *server,
+                    const char *module, const char *init);
+static void InitStaticModules(const char *server);
 
 void
 NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
@@ -56,6 +68,51 @@ NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
         }
     }
     InitStaticModules(server);
+}
+
+void
+NsModulesRequire(const char *only)
+{
+    const Ns_Set *servers = Ns_ConfigGetSection("ns/servers");
+    Ns_DString    ds;
+
+    Ns_DStringInit(&ds);
+    AppendMissing(NULL, &ds);
+    for (int i = 0; servers != NULL && i < (int) Ns_SetSize(servers); i++) {
+        if (only == NULL || STREQ(only, Ns_SetKey(servers, i))) {
+            AppendMissing(Ns_SetKey(servers, i), &ds);
+        }
+    }
+    if (Ns_DStringLength(&ds) > 0) {
+        Ns_Fatal("modload: modules are not there: %s; install them, or take "
+                 "them out of the configuration",
+                 ds.string);
+    }
+    Ns_DStringFree(&ds);
+}
+
+static void
+AppendMissing(const char *server, Ns_DString *dsPtr)
+{
+    const Ns_Set *modules =
+        Ns_ConfigGetSection(Ns_ConfigGetPath(server, NULL, "modules", NULL));
+
+    for (int i = 0; modules != NULL && i < (int) Ns_SetSize(modules); i++) {
+        const char *file = Ns_SetValue(modules, i);
+        char        path[PATH_MAX];
+
+        if (strcasecmp(file, "tcl") != 0 && !NsModuleFind(file, path)) {
+            int         reason = errno;
+            const char *advice = NsModuleAdvice(file);
+
+            Ns_DStringPrintf(dsPtr, "%s%s: invalid path '%s': %s",
+                             Ns_DStringLength(dsPtr) == 0 ? "" : ", ", file,
+                             path, strerror(reason));
+            if (advice != NULL) {
+                Ns_DStringVarAppend(dsPtr, " (", advice, ")", NULL);
+            }
+        }
+    }
 }
 
 void
@@ -88,7 +145,8 @@ AskModules(const char *server, const char *symbol, NsModuleSymbolProc *proc,
         char        path[PATH_MAX];
         void       *handle = NULL, *address = NULL;
 
-        if (strcasecmp(file, "tcl") != 0 && NsModuleFind(file, path)) {
+        if (strcasecmp(file, "tcl") != 0 && NsModuleFind(file, path)
+            && NsModuleNoteRead(path, NULL, 0u) != NS_NOTE_DIFFERS) {
             handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
         }
         if (handle != NULL) {
@@ -116,14 +174,11 @@ int
 Ns_ModuleLoad(Tcl_Interp *interp, const char *server, const char *module,
               const char *file, const char *init)
 {
-    void *handle;
+    Object object = {.file = file};
 
     Ns_Log(Notice, "modload: loading %s", file);
-    handle = OpenObject(file);
-    if (handle == NULL) {
-        return NS_ERROR;
-    }
-    return RunInit(handle, server, module, file, init);
+    return OpenObject(&object) ? RunInit(&object, server, module, init)
+                               : NS_ERROR;
 }
 
 void
@@ -140,22 +195,29 @@ Ns_RegisterModule(const char *name, Ns_ModuleInitProc *proc)
     *linkPtr = modulePtr;
 }
 
-static void *
-OpenObject(const char *file)
+static bool
+OpenObject(Object *objectPtr)
 {
-    char  path[PATH_MAX];
-    void *handle;
+    const char *file = objectPtr->file;
+    char        path[PATH_MAX], problem[NS_NOTE_PROBLEM];
+    NsNoteFit   fit;
 
     if (!NsModuleFind(file, path)) {
         Ns_Log(Error, "modload: %s: invalid path '%s': %s", file, path,
                strerror(errno));
-        return NULL;
+        return false;
     }
-    handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (handle == NULL) {
+    fit = NsModuleNoteRead(path, problem, sizeof(problem));
+    if (fit == NS_NOTE_DIFFERS) {
+        Ns_Log(Error, "modload: %s: %s", file, problem);
+        return false;
+    }
+    objectPtr->hasNotes = fit == NS_NOTE_FITS;
+    objectPtr->handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (objectPtr->handle == NULL) {
         Ns_Log(Error, "modload: %s: %s", file, dlerror());
     }
-    return handle;
+    return objectPtr->handle != NULL;
 }
 
 bool
@@ -175,7 +237,9 @@ NsModuleFind(const char *file, char *path)
     if (!isFound) {
         reason = errno;
         Tcl_DStringAppend(&ds, ".so", 3);
-        isFound = realpath(ds.string, path) != NULL;
+        isFound = realpath(ds.string, path) != NULL
+            || FindInstalled(file, "", path)
+            || FindInstalled(file, ".so", path);
         if (!isFound) {
             snprintf(path, PATH_MAX, "%.*s", Tcl_DStringLength(&ds) - 3,
                      ds.string);
@@ -183,6 +247,26 @@ NsModuleFind(const char *file, char *path)
         }
     }
     Tcl_DStringFree(&ds);
+    return isFound;
+}
+
+static bool
+FindInstalled(const char *file, const char *ending, char *path)
+{
+    Ns_DString name, ds;
+    bool       isFound = false;
+
+    if (Ns_PathIsAbsolute(file) || NsPathsHasBin()) {
+        return false;
+    }
+    Ns_DStringInit(&name);
+    Ns_DStringInit(&ds);
+    Ns_DStringVarAppend(&name, "bin/", file, ending, NULL);
+    if (NsPathsInstalled(&ds, name.string)) {
+        isFound = realpath(ds.string, path) != NULL;
+    }
+    Ns_DStringFree(&name);
+    Ns_DStringFree(&ds);
     return isFound;
 }
 
@@ -197,7 +281,11 @@ NsModuleIsBad(const char *server, const char *module, const char *file,
     char path[PATH_MAX];
 
     if (!NsModuleFind(file, path)) {
-        snprintf(buffer, bytes, "%s: %s", path, strerror(errno));
+        int         reason = errno;
+        const char *advice = NsModuleAdvice(file);
+
+        snprintf(buffer, bytes, "%s: %s%s%s", path, strerror(reason),
+                 advice != NULL ? "; " : "", advice != NULL ? advice : "");
         return true;
     }
     if (NsModuleSymbol(path, "Ns_ModuleInit", buffer, bytes) == NULL) {
@@ -215,8 +303,14 @@ NsModuleIsBad(const char *server, const char *module, const char *file,
 void *
 NsModuleSymbol(const char *path, const char *symbol, char *buffer, size_t bytes)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL), *address;
+    char  problem[NS_NOTE_PROBLEM];
+    void *handle, *address;
 
+    if (NsModuleNoteRead(path, problem, sizeof(problem)) == NS_NOTE_DIFFERS) {
+        snprintf(buffer, bytes, "%s: %s", path, problem);
+        return NULL;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (handle == NULL) {
         snprintf(buffer, bytes, "%s", dlerror());
         return NULL;
@@ -241,22 +335,23 @@ NsModuleSymbol(const char *path, const char *symbol, char *buffer, size_t bytes)
  * returned nothing.
  */
 static int
-RunInit(void *handle, const char *server, const char *module, const char *file,
+RunInit(const Object *objectPtr, const char *server, const char *module,
         const char *init)
 {
     union {
         void              *address;
         Ns_ModuleInitProc *proc;
     } symbol;
-    const int *versionPtr = dlsym(handle, "Ns_ModuleVersion");
-    int        status;
+    const char *file = objectPtr->file;
+    const int  *versionPtr = dlsym(objectPtr->handle, "Ns_ModuleVersion");
+    int         status;
 
-    symbol.address = dlsym(handle, init);
+    symbol.address = dlsym(objectPtr->handle, init);
     if (symbol.address == NULL) {
         Ns_Log(Error, "modload: %s: %s: symbol not found", file, init);
         return NS_ERROR;
     }
-    if (!IsForUs(handle, symbol.address)) {
+    if (!IsForUs(objectPtr->handle, symbol.address)) {
         Ns_Log(
             Error,
             "modload: %s: it was built for another server, or another "
@@ -264,7 +359,13 @@ RunInit(void *handle, const char *server, const char *module, const char *file,
             file);
         return NS_ERROR;
     }
-    if (IsOfLaterApi(handle, symbol.address)) {
+    if (!objectPtr->hasNotes) {
+        Ns_Log(Warning,
+               "modload: %s: it does not say how large its structures are: "
+               "build it again with the headers of this server",
+               file);
+    }
+    if (IsOfLaterApi(objectPtr->handle, symbol.address)) {
         NsRequestMakeLists();
     }
     status = symbol.proc(server, module);

@@ -18,6 +18,12 @@
 void NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr);
 
 /*
+ * The process ends, before anything is touched, when modules that it will load
+ * are not there (only: as below); all of them are named.
+ */
+void NsModulesRequire(const char *only);
+
+/*
  * Call proc with the address of a symbol for each module of the process and of
  * the servers (only NULL: all; else of that one) which exports it.  Nothing is
  * initialized, and what cannot be opened is left out.
@@ -29,8 +35,9 @@ void         NsModulesAsk(const char *only, const char *symbol,
 
 /*
  * The file of a module, into a buffer of PATH_MAX bytes.  Relative names are
- * below home/bin; the ending .so may be left out.  False: errno says why, and
- * path is the name that was tried.
+ * below home/bin; if the configuration names no bindir, those that are not
+ * there are taken from the installation.  The ending .so may be left out.
+ * False: errno says why, and path is the name that was tried.
  */
 bool NsModuleFind(const char *file, char *path);
 

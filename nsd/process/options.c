@@ -6,6 +6,8 @@
 
 #include "process/options.h"
 
+#include "base/assert.h"
+
 typedef struct ValueOption {
     char        letter;
     size_t      offset;   /* Of a const char * in NsOptions. */
@@ -30,19 +32,41 @@ static const struct {
                    {'w', NS_MODE_WATCHDOG},
                    {'V', NS_MODE_VERSION}};
 
+/*
+ * Each sets the mode, unless that is the one without options, and the bool of
+ * its offset in NsOptions, if it has one.
+ */
 static const struct {
     const char *word;
     NsMode      mode;
-} longOptions[] = {{"--help", NS_MODE_HELP},
-                   {"--version", NS_MODE_VERSION},
-                   {"--parameters", NS_MODE_PARAMETERS},
-                   {"--logs", NS_MODE_LOGS}};
+    size_t      offset;
+} longOptions[] = {
+    {"--help", NS_MODE_HELP, 0},
+    {"--version", NS_MODE_VERSION, 0},
+    {"--parameters", NS_MODE_PARAMETERS, 0},
+    {"--logs", NS_MODE_LOGS, 0},
+    {"--dump", NS_MODE_DUMP, 0},
+    {"--no-wait", NS_MODE_BACKGROUND, offsetof(NsOptions, isHasty)},
+    {"--quiet", NS_MODE_BACKGROUND, offsetof(NsOptions, isQuiet)},
+    {"--strict", NS_MODE_CHECK, offsetof(NsOptions, isStrict)},
+    {"--bind", NS_MODE_CHECK, offsetof(NsOptions, mustBind)},
+    {"--init", NS_MODE_NEW_SITE, 0},
+    {"--development", NS_MODE_BACKGROUND, offsetof(NsOptions, isDevelopment)}};
 
-static char errorText[80];
+#define MAX_WORD 60 /* Of a wrong option, as it is shown. */
 
+static char errorText[200];
+
+static bool ParseLong(int argc, char *const *argv, int *iPtr,
+                      NsOptions *optionsPtr, const char **errorPtr);
+static bool ParseControl(int argc, char *const *argv, NsOptions *optionsPtr,
+                         const char **errorPtr);
 static const ValueOption *FindValueOption(char letter);
 static bool SetMode(char letter, NsOptions *optionsPtr, const char **errorPtr);
 static bool SetLong(const char *word, NsOptions *optionsPtr);
+static bool ReportInvalid(const char *word, const char **errorPtr);
+static const char *NearestLong(const char *word);
+static int         Distance(const char *left, const char *right);
 
 bool
 NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
@@ -51,11 +75,34 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
     int i;
 
     memset(optionsPtr, 0, sizeof(*optionsPtr));
+    if (argc > 1 && STREQ(argv[1], "ctl")) {
+        return ParseControl(argc, argv, optionsPtr, errorPtr);
+    }
+    if (argc > 1 && argv[1][0] != '-') {
+        /* Who types `nsd stop` does not want to start one. */
+        snprintf(errorText, sizeof(errorText),
+                 "unknown command: %.*s; a running server is asked by 'ctl "
+                 "%.*s'",
+                 MAX_WORD, argv[1], MAX_WORD, argv[1]);
+        *errorPtr = errorText;
+        return false;
+    }
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         const char        *word = argv[i];
         const ValueOption *valuePtr = FindValueOption(word[1]);
 
-        if (valuePtr != NULL) {
+        if (word[1] == '-') {
+            if (!ParseLong(argc, argv, &i, optionsPtr, errorPtr)) {
+                return false;
+            }
+            if (optionsPtr->mode == NS_MODE_LOGS
+                || optionsPtr->mode == NS_MODE_HELP) {
+                /* What follows is theirs. */
+                break;
+            }
+        } else if (word[1] != '\0' && word[2] != '\0') {
+            return ReportInvalid(word, errorPtr);
+        } else if (valuePtr != NULL) {
             const char **slotPtr = (const char **) ((char *) optionsPtr
                                                     + valuePtr->offset);
 
@@ -70,18 +117,6 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
                 return false;
             }
             *slotPtr = argv[i];
-        } else if (word[1] == '-') {
-            if (!SetLong(word, optionsPtr)) {
-                snprintf(errorText, sizeof(errorText), "invalid option: %.60s",
-                         word);
-                *errorPtr = errorText;
-                return false;
-            }
-            if (optionsPtr->mode == NS_MODE_LOGS) {
-                /* The reader of logs has options of its own. */
-                optionsPtr->optind = i + 1;
-                return true;
-            }
         } else if (word[1] == 'h') {
             optionsPtr->mode = NS_MODE_HELP;
             return true;
@@ -93,6 +128,74 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
                    && !SetMode(word[1], optionsPtr, errorPtr)) {
             return false;
         }
+    }
+    optionsPtr->optind = i;
+    return true;
+}
+
+static bool
+ParseLong(int argc, char *const *argv, int *iPtr, NsOptions *optionsPtr,
+          const char **errorPtr)
+{
+    int i = *iPtr;
+
+    if (!SetLong(argv[i], optionsPtr)) {
+        return ReportInvalid(argv[i], errorPtr);
+    }
+    switch (optionsPtr->mode) {
+    case NS_MODE_NEW_SITE:
+        if (++i == argc) {
+            *errorPtr = "no directory for --init";
+            return false;
+        }
+        optionsPtr->site = argv[i];
+        break;
+    case NS_MODE_HELP:
+        optionsPtr->topic = i + 1 < argc ? argv[++i] : NULL;
+        break;
+    case NS_MODE_LOGS:
+        i++;
+        break;
+    default:
+        break;
+    }
+    *iPtr = i;
+    return true;
+}
+
+/*
+ * ctl ?-t FILE? ?-s SERVER? ?--socket PATH? ?--json? COMMAND ?ARG ...?
+ */
+static bool
+ParseControl(int argc, char *const *argv, NsOptions *optionsPtr,
+             const char **errorPtr)
+{
+    int i = 2;
+
+    optionsPtr->mode = NS_MODE_CONTROL;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        const char **slotPtr = NULL;
+
+        if (STREQ(argv[i], "--json")) {
+            optionsPtr->isJson = true;
+            continue;
+        }
+        if (STREQ(argv[i], "-t")) {
+            slotPtr = &optionsPtr->configFile;
+        } else if (STREQ(argv[i], "-s") || STREQ(argv[i], "--server")) {
+            slotPtr = &optionsPtr->server;
+        } else if (STREQ(argv[i], "--socket")) {
+            slotPtr = &optionsPtr->socket;
+        }
+        if (slotPtr == NULL || i + 1 == argc) {
+            snprintf(errorText, sizeof(errorText),
+                     slotPtr == NULL ? "ctl: invalid option: %.40s"
+                                     : "ctl: no parameter for %.40s",
+                     argv[i]);
+            *errorPtr = errorText;
+            return false;
+        }
+        *slotPtr = argv[++i];
     }
     optionsPtr->optind = i;
     return true;
@@ -121,8 +224,19 @@ NsOptionsUsage(FILE *file, const char *program)
         "  -s  use the server named <server>\n"
         "  -t  read configuration from <file>\n"
         "  -T  check the configuration, report what is wrong with it, and exit\n"
+        "  --no-wait            end at once, whether the server starts or not\n"
+        "  --quiet              with -c: log to the log file only\n"
+        "  --strict             as -T, and warnings are errors\n"
+        "  --bind               as -T, and the ports have to be free\n"
+        "  --dump               as -T, and print the configuration as lists\n"
+        "  --help [<topic>]     as -h; or about files, signals, ctl, logs\n"
+        "  --version            as -V\n"
+        "  --init <directory>   make the first files of a site there\n"
+        "  --development        show local clients why a page failed\n"
         "  --parameters         print all configuration parameters as Markdown\n"
         "  --logs <file> ...    print the records of a log mapping or spill file\n"
+        "  --logs --list        list the log mappings of <dir>, or /dev/shm\n"
+        "  ctl [-t <file>] ...  ask or command a running server: nsd ctl help\n"
         "\n",
         program);
 }
@@ -146,12 +260,13 @@ SetMode(char letter, NsOptions *optionsPtr, const char **errorPtr)
             continue;
         }
         if (optionsPtr->mode != NS_MODE_BACKGROUND
-            && optionsPtr->mode != NS_MODE_CHECK) {
+            && optionsPtr->mode != NS_MODE_CHECK
+            && optionsPtr->mode != NS_MODE_DUMP) {
             *errorPtr =
                 "only one of -c, -f, -i, or -w options may be specified";
             return false;
         }
-        if (optionsPtr->mode != NS_MODE_CHECK) {
+        if (optionsPtr->mode == NS_MODE_BACKGROUND) {
             optionsPtr->mode = modeOptions[i].mode;
         }
         return true;
@@ -166,9 +281,86 @@ SetLong(const char *word, NsOptions *optionsPtr)
 {
     for (int i = 0; i < Ns_NrElements(longOptions); i++) {
         if (STREQ(word, longOptions[i].word)) {
-            optionsPtr->mode = longOptions[i].mode;
+            if (longOptions[i].mode != NS_MODE_BACKGROUND) {
+                optionsPtr->mode = longOptions[i].mode;
+            }
+            if (longOptions[i].offset != 0) {
+                *(bool *) ((char *) optionsPtr + longOptions[i].offset) = true;
+            }
             return true;
         }
     }
     return false;
+}
+
+static bool
+ReportInvalid(const char *word, const char **errorPtr)
+{
+    const char *nearest = NearestLong(word);
+
+    if (nearest != NULL) {
+        snprintf(errorText, sizeof(errorText),
+                 "invalid option: %.*s; did you mean %s?", MAX_WORD, word,
+                 nearest);
+    } else if (word[1] != '-' && word[2] != '\0') {
+        snprintf(errorText, sizeof(errorText),
+                 "invalid option: %.*s: options of one letter stand alone",
+                 MAX_WORD, word);
+    } else {
+        snprintf(errorText, sizeof(errorText), "invalid option: %.*s", MAX_WORD,
+                 word);
+    }
+    *errorPtr = errorText;
+    return false;
+}
+
+/*
+ * NULL: none resembles it, not even with another dash.
+ */
+static const char *
+NearestLong(const char *word)
+{
+    const char *name = word + strspn(word, "-"), *nearest = NULL;
+    int         least = 3;
+
+    if (strlen(name) < 2 || strlen(name) > MAX_WORD) {
+        return NULL;
+    }
+    for (int i = 0; i < Ns_NrElements(longOptions); i++) {
+        const char *known = longOptions[i].word;
+        int         distance = Distance(name, known + strlen("--"));
+
+        if (distance < least) {
+            least = distance;
+            nearest = known;
+        }
+    }
+    return nearest;
+}
+
+/*
+ * How many letters have to be replaced, left out or put in.
+ */
+static int
+Distance(const char *left, const char *right)
+{
+    int row[MAX_WORD + 1], n = (int) strlen(right);
+
+    NsAssert(n <= MAX_WORD);
+    for (int j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (int i = 1; left[i - 1] != '\0'; i++) {
+        int diagonal = row[0];
+
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int above = row[j];
+
+            row[j] = MIN(MIN(above, row[j - 1]) + 1,
+                         diagonal + (left[i - 1] != right[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[n];
 }

@@ -16,10 +16,13 @@ typedef enum {
     NS_MODE_INITTAB,    /* -i */
     NS_MODE_WATCHDOG,   /* -w */
     NS_MODE_VERSION,    /* -V: the others end at once. */
-    NS_MODE_HELP,       /* -h */
+    NS_MODE_HELP,       /* -h, --help ?TOPIC? */
     NS_MODE_CHECK,      /* -T */
+    NS_MODE_DUMP,       /* --dump */
     NS_MODE_PARAMETERS, /* --parameters */
-    NS_MODE_LOGS        /* --logs FILE ... */
+    NS_MODE_LOGS,       /* --logs FILE ... */
+    NS_MODE_CONTROL,    /* ctl ... */
+    NS_MODE_NEW_SITE    /* --init DIRECTORY */
 } NsMode;
 
 /*
@@ -27,7 +30,12 @@ typedef enum {
  */
 typedef struct NsOptions {
     NsMode      mode;
-    bool        isDebugged; /* -d: SIGINT has its default action. */
+    bool        isDebugged;    /* -d: SIGINT has its default action. */
+    bool        isDevelopment; /* --development */
+    bool        isHasty;       /* --no-wait: for the server to run. */
+    bool        isQuiet;       /* --quiet, of -c: the log is in its file. */
+    bool        isStrict;      /* --strict, of -T: warnings are errors. */
+    bool        mustBind;      /* --bind, of -T: ports have to be free. */
     const char *user;
     const char *group;
     const char *root;
@@ -35,6 +43,10 @@ typedef struct NsOptions {
     const char *bindFile; /* -B */
     const char *server;
     const char *configFile;
+    const char *socket; /* --socket, of ctl */
+    bool        isJson; /* --json, of ctl */
+    const char *topic;  /* Of --help; NULL: the usage. */
+    const char *site;   /* --init */
     int         optind; /* First word that is not an option. */
 } NsOptions;
 

@@ -27,11 +27,21 @@ static bool               AreFields(const char **words, int n);
 static NsParameterVerdict Clamp(const NsParameter       *parameterPtr,
                                 const NsParameterLimits *limitsPtr,
                                 int64_t                 *numberPtr);
-static void StoreNumber(const NsParameter *parameterPtr, int64_t number,
-                        void *structPtr);
-static void FormatLimit(char *buffer, size_t bytes, const char *name,
-                        int64_t number);
-static void FormatWords(const char *words, char *buffer, size_t bytes);
+static void        StoreNumber(const NsParameter *parameterPtr, int64_t number,
+                               void *structPtr);
+static void        StoreText(const NsParameter *parameterPtr, const char *text,
+                             void *structPtr);
+static int64_t     LoadNumber(const NsParameter *parameterPtr,
+                              const void        *structPtr);
+static const char *LoadText(const NsParameter *parameterPtr,
+                            const void        *structPtr);
+static void *MemberOf(const NsParameter *parameterPtr, const void *structPtr);
+static void  AppendNumber(Ns_DString *dsPtr, const NsParameter *parameterPtr,
+                          int64_t number);
+static void  FormatTime(char *buffer, size_t bytes, int64_t ms);
+static void  FormatLimit(char *buffer, size_t bytes, const char *name,
+                         int64_t number);
+static void  FormatWords(const char *words, char *buffer, size_t bytes);
 
 int64_t
 NsParameterMax(const NsParameter *parameterPtr)
@@ -132,10 +142,8 @@ NsParameterStore(const NsParameter       *parameterPtr,
         text = verdict == NS_VALUE_OK ? text : NULL;
     }
     if (parameterPtr->member == NS_MEMBER_TEXT) {
-        *(const char **) ((char *) structPtr + parameterPtr->offset) = text
-                != NULL
-            ? text
-            : limitsPtr->defaultText;
+        StoreText(parameterPtr, text != NULL ? text : limitsPtr->defaultText,
+                  structPtr);
         return verdict;
     }
     if (limitsPtr->defaultText != NULL) {
@@ -296,36 +304,173 @@ Clamp(const NsParameter *parameterPtr, const NsParameterLimits *limitsPtr,
 }
 
 static void
+StoreText(const NsParameter *parameterPtr, const char *text, void *structPtr)
+{
+    const char **memberPtr = MemberOf(parameterPtr, structPtr);
+
+    __atomic_store_n(memberPtr, text, __ATOMIC_RELEASE);
+}
+
+static void *
+MemberOf(const NsParameter *parameterPtr, const void *structPtr)
+{
+    return (char *) structPtr + parameterPtr->offset;
+}
+
+/*
+ * Others may be reading it: each store is one instruction.
+ */
+static void
 StoreNumber(const NsParameter *parameterPtr, int64_t number, void *structPtr)
 {
-    void *memberPtr = (char *) structPtr + parameterPtr->offset;
+    void *memberPtr = MemberOf(parameterPtr, structPtr);
+    int   flags;
 
     switch (parameterPtr->member) {
     case NS_MEMBER_BOOL:
-        *(bool *) memberPtr = number != 0;
+        __atomic_store_n((bool *) memberPtr, number != 0, __ATOMIC_RELAXED);
         break;
     case NS_MEMBER_FLAG:
-        if (number != 0) {
-            *(int *) memberPtr |= parameterPtr->flag;
-        } else {
-            *(int *) memberPtr &= ~parameterPtr->flag;
-        }
+        flags = *(int *) memberPtr & ~parameterPtr->flag;
+        flags |= number != 0 ? parameterPtr->flag : 0;
+        __atomic_store_n((int *) memberPtr, flags, __ATOMIC_RELAXED);
         break;
     case NS_MEMBER_INT:
         NsAssert(number >= INT_MIN && number <= INT_MAX);
-        *(int *) memberPtr = (int) number;
+        __atomic_store_n((int *) memberPtr, (int) number, __ATOMIC_RELAXED);
         break;
     case NS_MEMBER_INT64:
-        *(int64_t *) memberPtr = number;
+        __atomic_store_n((int64_t *) memberPtr, number, __ATOMIC_RELAXED);
         break;
     case NS_MEMBER_SIZE:
         NsAssert(number >= 0);
-        *(size_t *) memberPtr = (size_t) number;
+        __atomic_store_n((size_t *) memberPtr, (size_t) number,
+                         __ATOMIC_RELAXED);
         break;
     case NS_MEMBER_TEXT:
     case NS_MEMBER_NONE:
         break;
     }
+}
+
+static int64_t
+LoadNumber(const NsParameter *parameterPtr, const void *structPtr)
+{
+    const void *memberPtr = MemberOf(parameterPtr, structPtr);
+
+    switch (parameterPtr->member) {
+    case NS_MEMBER_BOOL:
+        return __atomic_load_n((const bool *) memberPtr, __ATOMIC_RELAXED);
+    case NS_MEMBER_FLAG:
+        return (__atomic_load_n((const int *) memberPtr, __ATOMIC_RELAXED)
+                & parameterPtr->flag)
+            != 0;
+    case NS_MEMBER_INT:
+        return __atomic_load_n((const int *) memberPtr, __ATOMIC_RELAXED);
+    case NS_MEMBER_INT64:
+        return __atomic_load_n((const int64_t *) memberPtr, __ATOMIC_RELAXED);
+    case NS_MEMBER_SIZE:
+        return (int64_t) __atomic_load_n((const size_t *) memberPtr,
+                                         __ATOMIC_RELAXED);
+    default:
+        return 0;
+    }
+}
+
+static const char *
+LoadText(const NsParameter *parameterPtr, const void *structPtr)
+{
+    const char *const *memberPtr = MemberOf(parameterPtr, structPtr);
+
+    return __atomic_load_n(memberPtr, __ATOMIC_ACQUIRE);
+}
+
+void
+NsParameterCopyMember(const NsParameter *parameterPtr, const void *fromPtr,
+                      void *toPtr)
+{
+    if (parameterPtr->member == NS_MEMBER_TEXT) {
+        StoreText(parameterPtr, LoadText(parameterPtr, fromPtr), toPtr);
+    } else {
+        StoreNumber(parameterPtr, LoadNumber(parameterPtr, fromPtr), toPtr);
+    }
+}
+
+void
+NsParameterAppendMember(Ns_DString *dsPtr, const NsParameter *parameterPtr,
+                        const void *structPtr)
+{
+    const char *text;
+
+    if (parameterPtr->member == NS_MEMBER_TEXT) {
+        text = LoadText(parameterPtr, structPtr);
+        Tcl_DStringAppend(dsPtr, text == NULL ? "" : text, -1);
+    } else {
+        AppendNumber(dsPtr, parameterPtr, LoadNumber(parameterPtr, structPtr));
+    }
+}
+
+/*
+ * What cannot be read counts as the default, as NsParameterStore has it.
+ */
+void
+NsParameterAppendText(Ns_DString *dsPtr, const NsParameter *parameterPtr,
+                      const NsParameterLimits *limitsPtr, const char *text)
+{
+    int64_t number = 0;
+
+    if (text != NULL
+        && NsParameterJudge(parameterPtr, limitsPtr, text, &number)
+            == NS_VALUE_UNREADABLE) {
+        text = NULL;
+    }
+    if (text == NULL) {
+        text = limitsPtr->defaultText == NULL ? "" : limitsPtr->defaultText;
+    }
+    switch (parameterPtr->type) {
+    case NS_PARAM_BOOL:
+    case NS_PARAM_INT:
+    case NS_PARAM_SIZE:
+    case NS_PARAM_TIME:
+    case NS_PARAM_CHOICE:
+        if (*text != '\0'
+            && NsParameterJudge(parameterPtr, limitsPtr, text, &number)
+                != NS_VALUE_UNREADABLE) {
+            AppendNumber(dsPtr, parameterPtr, number);
+        }
+        break;
+    default:
+        Tcl_DStringAppend(dsPtr, text, -1);
+        break;
+    }
+}
+
+static void
+AppendNumber(Ns_DString *dsPtr, const NsParameter *parameterPtr, int64_t number)
+{
+    char        buffer[64];
+    const char *words = parameterPtr->choices;
+
+    switch (parameterPtr->type) {
+    case NS_PARAM_BOOL:
+        Tcl_DStringAppend(dsPtr, number != 0 ? "true" : "false", -1);
+        return;
+    case NS_PARAM_CHOICE:
+        while (number-- > 0) {
+            words += strcspn(words, " ");
+            words += strspn(words, " ");
+        }
+        Tcl_DStringAppend(dsPtr, words, (int) strcspn(words, " "));
+        return;
+    case NS_PARAM_TIME:
+        snprintf(buffer, sizeof(buffer), "%.10gs",
+                 (double) number / NS_STAMP_SECOND);
+        break;
+    default:
+        snprintf(buffer, sizeof(buffer), "%" PRId64, number);
+        break;
+    }
+    Tcl_DStringAppend(dsPtr, buffer, -1);
 }
 
 void
@@ -338,15 +483,16 @@ NsParameterRange(const NsParameter       *parameterPtr,
     *buffer = '\0';
     switch (parameterPtr->type) {
     case NS_PARAM_TIME:
-        snprintf(buffer, bytes, "at least %" PRId64 "%s",
-                 min % 1000 == 0 ? min / 1000 : min,
-                 min % 1000 == 0 ? "" : "ms");
-        break;
     case NS_PARAM_INT:
     case NS_PARAM_NUMBERS:
     case NS_PARAM_SIZE:
-        FormatLimit(least, sizeof(least), limitsPtr->minName, min);
-        FormatLimit(most, sizeof(most), limitsPtr->maxName, limitsPtr->max);
+        if (parameterPtr->type == NS_PARAM_TIME) {
+            FormatTime(least, sizeof(least), min);
+            FormatTime(most, sizeof(most), limitsPtr->max);
+        } else {
+            FormatLimit(least, sizeof(least), limitsPtr->minName, min);
+            FormatLimit(most, sizeof(most), limitsPtr->maxName, limitsPtr->max);
+        }
         if (parameterPtr->max == NS_PARAM_NO_LIMIT
             && limitsPtr->max == NsParameterMax(parameterPtr)) {
             snprintf(buffer, bytes, "at least %s", least);
@@ -360,6 +506,13 @@ NsParameterRange(const NsParameter       *parameterPtr,
     default:
         break;
     }
+}
+
+static void
+FormatTime(char *buffer, size_t bytes, int64_t ms)
+{
+    snprintf(buffer, bytes, "%" PRId64 "%s", ms % 1000 == 0 ? ms / 1000 : ms,
+             ms % 1000 == 0 ? "" : "ms");
 }
 
 static void

@@ -46,6 +46,22 @@ NsParameterVerdict NsParameterStore(const NsParameter       *parameterPtr,
                                     const char *text, void *structPtr);
 
 /*
+ * Append a text, or the default if it is NULL, or what a member holds: numbers
+ * in one form, whatever their unit was.
+ */
+void NsParameterAppendText(Ns_DString *dsPtr, const NsParameter *parameterPtr,
+                           const NsParameterLimits *limitsPtr,
+                           const char              *text);
+void NsParameterAppendMember(Ns_DString *dsPtr, const NsParameter *parameterPtr,
+                             const void *structPtr);
+
+/*
+ * Copy a member between two structs of its kind, other threads reading it.
+ */
+void NsParameterCopyMember(const NsParameter *parameterPtr, const void *fromPtr,
+                           void *toPtr);
+
+/*
  * The range as people read it; "": there is none.
  */
 void NsParameterRange(const NsParameter       *parameterPtr,

@@ -7,6 +7,7 @@
 
 #include "process/parameter_table.h"
 #include "process/parameters.h"
+#include "process/setting.h"
 
 /*
  * One row: key, default, (choices,) sentence.
@@ -17,6 +18,14 @@
 #define PATH(key, text, sentence) NS_LISTED(key, NS_PARAM_PATH, text, sentence)
 #define LIST(key, text, sentence) NS_LISTED(key, NS_PARAM_LIST, text, sentence)
 #define IGNORED                   NS_IGNORED
+/*
+ * Scripts read it whenever they need it.
+ */
+#define READ(key_, type_, text, sentence_)                       \
+    {                                                            \
+        .key = key_, .type = type_, .defaultText = text,         \
+        .sentence = sentence_, .settingProc = NsSettingReadAtUse \
+    }
 #define CHOICE(key_, text, words, sentence_)                       \
     {                                                              \
         .key = key_, .type = NS_PARAM_CHOICE, .defaultText = text, \
@@ -37,7 +46,7 @@
 #define END NS_PARAM_END
 
 static const NsParameter processParameters[] = {
-    PATH("home", "installation prefix",
+    PATH("home", "directory above conf, else installation prefix",
          "Working directory; relative paths are below it."),
     PATH("tmpdir", "that of TMPDIR, or the system's",
          "Directory for temporary files."),
@@ -47,11 +56,6 @@ static const NsParameter processParameters[] = {
     IGNORED("hackcontenttype", "Types of texts always have a charset."),
     IGNORED("httpopencharset", "Replies say their charset."),
     IGNORED("defaultcharset", "See outputcharset."),
-    IGNORED("logsec", "Entries of the system log always have the time."),
-    IGNORED("logthread", "Entries of the system log always name the thread."),
-    IGNORED("logusecdiff", "See logusec."),
-    IGNORED("logrelative", "See logusec."),
-    IGNORED("logdeduplicate", "Each entry is written."),
     IGNORED("logcolorize", "The system log has no colours."),
     IGNORED("logprefixcolor", "The system log has no colours."),
     IGNORED("logprefixintensity", "The system log has no colours."),
@@ -82,7 +86,6 @@ static const NsParameter threadParameters[] = {
     IGNORED("mutexmeter", "Locks are always metered: see ns_info locks."), END};
 
 static const NsParameter serverParameters[] = {
-    IGNORED("noticeadp", "See section ns/server/S/redirects."),
     IGNORED("directoryfile", "See section ns/server/S/fastpath."),
     IGNORED("pageroot", "See pagedir in section ns/server/S/fastpath."),
     IGNORED("maxdropped", "See ns_server stats."),
@@ -99,26 +102,47 @@ static const NsParameter tclParameters[] = {
     IGNORED("autoclose", "Channels are closed after each request."),
     IGNORED("debug", "See ns_logctl."), END};
 
+static const NsParameter plainParameters[] = {
+    PATH("acmedir", "",
+         "Directory of challenges of an ACME client, served below "
+         "/.well-known/acme-challenge/."),
+    LIST("onlypaths", "",
+         "Paths that this driver answers, others get 404; empty: all."),
+    END};
+
 static const NsParameter nssockParameters[] = {
     IGNORED("timeout", "See recvwait, sendwait and keepwait."), END};
 
-static const NsParameter httpclientParameters[] = {
-    IGNORED("invalidcertificates", "Certificates that are refused are logged."),
-    END};
-
 static const NsParameter nssslParameters[] = {
-    IGNORED("ocspstapling", "Replies are not stapled."),
-    IGNORED("ocspstaplingverbose", "Replies are not stapled."),
-    IGNORED("ocspcheckinterval", "Replies are not stapled."),
-    IGNORED("vhostcertificates", "Each server has its own section."),
+    BOOL("ocspstapling", "false",
+         "Show clients what the authority says about the certificate."),
+    SPAN("ocspcheckinterval", "5m", 1000, NS_PARAM_NO_LIMIT,
+         "How often to look whether that has to be renewed."),
+    IGNORED("ocspstaplingverbose", "What fails is logged."),
     IGNORED("tlskeyscript", "Keys are read without a pass phrase."),
     IGNORED("tlskeylogfile", "Keys of connections are not written."),
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
     TEXT("protocols", "!TLSv1.0 !TLSv1.1",
          "Protocols that are left out; empty: as the library is set up."),
-    TEXT("ciphers", "library's", "Cipher suites up to TLS 1.2."),
-    TEXT("ciphersuites", "library's", "Cipher suites of TLS 1.3."),
+    TEXT("ciphers", "forward-secret AEAD suites",
+         "Cipher suites up to TLS 1.2."),
+    TEXT("ciphersuites",
+         "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
+         "TLS_CHACHA20_POLY1305_SHA256",
+         "Cipher suites of TLS 1.3, in the server's order."),
+    TEXT("groups", "X25519:prime256v1:secp384r1",
+         "Groups of the key exchange."),
+    PATH("vhostcertificates", "",
+         "Directory of PEM files, each with certificate and key, for the "
+         "names in them and those of the files."),
+    SPAN("watchcertificates", "10s", 0, NS_PARAM_NO_LIMIT,
+         "How often to look whether certificates have changed; 0 = never."),
+    PATH("ticketkeyfile", "",
+         "Secret from which the keys of session tickets are made, for all "
+         "processes that have it."),
+    SPAN("ticketkeyrotation", "12h", 1000, 7 * 24 * 3600000L,
+         "How often these keys change."),
     PATH("key", "value of certificate", "PEM file with the private key."),
     BOOL("verify", "false", "Insist on a client certificate."),
     CHOICE("clientcertmode", "none", "none request require",
@@ -133,11 +157,21 @@ static const NsParameter nssslParameters[] = {
     END};
 
 static const NsParameter nsstatsParameters[] = {
-    BOOL("enabled", "false", "Serve the monitoring page."),
-    TEXT("user", "",
-         "Ask for this user, instead of allowing local clients only."),
-    TEXT("password", "", "Password of that user."),
+    READ("enabled", NS_PARAM_BOOL, "false", "Serve the monitoring page."),
+    READ("url", NS_PARAM_STRING, "/nsstats.tcl",
+         "Its URL, unless a file is there; empty: that file alone."),
+    READ("user", NS_PARAM_STRING, "",
+         "Ask for this user, instead of answering this machine alone."),
+    READ("password", NS_PARAM_STRING, "", "Password of that user."),
+    NUMBER("port", "0", 0, 65535,
+           "Port of its own, where clients of this machine need no password; "
+           "0 = none."),
+    TEXT("address", "127.0.0.1", "Addresses of that port."),
+    READ("actions", NS_PARAM_BOOL, "false",
+         "Let those who gave the password cancel requests and release memory."),
     BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
+    READ("routes", NS_PARAM_BOOL, "false",
+         "Figures of each route there; these are many series."),
     IGNORED("bglocks", "For another monitoring page."),
     END};
 
@@ -188,6 +222,24 @@ static const NsParameter databaseParameters[] = {
     TEXT("defaultpool", "", "The one for ns_db gethandle without a name."),
     END};
 
+static const NsParameter sessionParameters[] = {
+    CHOICE("store", "memory", "memory redis database",
+           "Where ns_session keeps values."),
+    TEXT("pool", "", "Pool of databases or of Redis; empty: the default one."),
+    TEXT("cookie", "session", "Name of the cookie."),
+    TEXT("path", "/", "Its path."),
+    TEXT("domain", "", "Its domain; empty: the host alone."),
+    CHOICE("samesite", "lax", "strict lax none", "From where it is sent."),
+    TEXT("secure", "auto",
+         "Whether only by https; auto: when it is set there."),
+    SPAN("cookieexpires", "0", 0, NS_PARAM_NO_LIMIT,
+         "How long the browser keeps it; 0 = until it is closed."),
+    SPAN("timeout", "2h", 1000, NS_PARAM_NO_LIMIT,
+         "A session ends when it was not used for so long."),
+    SPAN("lifetime", "0", 0, NS_PARAM_NO_LIMIT,
+         "It ends so long after its begin, used or not; 0 = never."),
+    END};
+
 static const NsParameter nscgiParameters[] = {
     TEXT("map", "",
          "METHOD URL ?PATH?: which requests run programs; may be repeated."),
@@ -231,6 +283,35 @@ static const NsParameter nsproxyParameters[] = {
          "Log scripts that take longer."),
     END};
 
+static const NsParameter nsredisPoolParameters[] = {
+    TEXT("host", "127.0.0.1", "Where Redis is."),
+    NUMBER("port", "6379", 1, 65535, "Its port."),
+    PATH("socket", "", "Its Unix-domain socket, instead of these two."),
+    TEXT("user", "", "Log in as this user; empty: as the default one."),
+    TEXT("password", "", "With this password; empty: do not log in."),
+    PATH("passwordfile", "", "A file whose first line is the password."),
+    NUMBER("database", "0", 0, INT32_MAX, "Number of the database."),
+    BOOL("tls", "false", "Use TLS."),
+    BOOL("tlsverify", "true", "Check the certificate and the name in it."),
+    PATH("tlscafile", "", "Authorities for that; empty: the system's."),
+    PATH("tlscertificate", "", "Certificate and key to show, in one file."),
+    NUMBER("connections", "10", 1, 10000, "Connections of the pool at most."),
+    SPAN("timeout", "2s", 1, 3600000,
+         "A command takes at most this long, with the wait for a connection."),
+    SPAN("idletimeout", "5m", 0, NS_PARAM_NO_LIMIT,
+         "A connection that is unused for so long is closed; 0 = never."),
+    SPAN("retrytime", "1s", 0, 3600000,
+         "When Redis cannot be reached, commands fail at once for so long."),
+    LIMITED("maxreply", NS_PARAM_SIZE, "64MB", 1024, INT32_MAX,
+            "Longest reply to a command."),
+    END};
+
+static const NsParameter nsredisParameters[] = {
+    TEXT("pools", "", "Names of further pools, each with a section."),
+    TEXT("prefix",
+         "nsd:", "Begins the names of the channels where flushes are told."),
+    END};
+
 static const NsParameterSection sections[] = {
     {"ns/parameters", "ns/parameters", "The process.", false, NULL},
     {"ns/reverseproxymode", "ns/reverseproxymode",
@@ -250,9 +331,12 @@ static const NsParameterSection sections[] = {
      "Charsets of files: .extension and charset.", true, NULL},
     {"ns/limits", "ns/limits", "Names of limits, and descriptions.", true,
      NULL},
-    {"ns/limit/*", "ns/limit/NAME", "One of them.", false, NULL},
+    {"ns/limit/*", "ns/limit/NAME",
+     "One of them, for the URLs that a server maps to it.", false, NULL},
     {"ns/logsinks", "ns/logsinks", "Names of log sinks, and descriptions.",
      true, NULL},
+    {"ns/logformats", "ns/logformats",
+     "Formats of log records: names, and templates.", true, NULL},
     {"ns/logsink/*", "ns/logsink/NAME",
      "One of them; its type has further parameters, see below.", false, NULL},
     {"logsink/?", "ns/logsink/NAME", NULL, true, "ns/logsink/*"},
@@ -283,6 +367,8 @@ static const NsParameterSection sections[] = {
     {"ns/environment/*", "ns/environment/NAME",
      "Variables of the environment of CGI programs.", true, NULL},
     {"ns/server/*/db", "ns/server/S/db", "Its database pools.", false, NULL},
+    {"ns/server/*/sessions", "ns/server/S/sessions",
+     "Values that belong to a browser (ns_session).", false, NULL},
     {"ns/server/*/httpclient", "ns/server/S/httpclient",
      "Its requests to other servers.", false, NULL},
     {"ns/server/*/redirects", "ns/server/S/redirects",
@@ -309,6 +395,10 @@ static const NsParameterSection sections[] = {
     {"module/nscgi", "ns/server/S/module/nscgi", "CGI programs.", false, NULL},
     {"module/nsproxy", "ns/server/S/module/nsproxy, ns/module/nsproxy",
      "Scripts in worker processes.", false, NULL},
+    {"module/nsredis", "ns/server/S/module/nsredis",
+     "Redis, and its default pool.", false, NULL},
+    {"module/nsredis/pool/*", "ns/server/S/module/nsredis/pool/P",
+     "A further pool.", false, NULL},
     {"module/nsstats", "ns/module/nsstats", "Monitoring.", false, NULL},
 };
 
@@ -321,17 +411,21 @@ static const struct {
     {"ns/server/*", serverParameters},
     {"ns/server/*/adp", adpParameters},
     {"ns/server/*/tcl", tclParameters},
-    {"ns/server/*/httpclient", httpclientParameters},
+    {"module/nssock", plainParameters},
     {"module/nssock", nssockParameters},
     {"module/nsssl", nssockParameters},
     {"ns/db/pool/*", poolParameters},
     {"ns/server/*/db", databaseParameters},
+    {"ns/server/*/sessions", sessionParameters},
     {"module/nsssl", nssslParameters},
     {"module/nscp", nscpParameters},
     {"module/nscp/users", nscpUserParameters},
     {"module/nsperm", nspermParameters},
     {"module/nscgi", nscgiParameters},
     {"module/nsproxy", nsproxyParameters},
+    {"module/nsredis", nsredisParameters},
+    {"module/nsredis", nsredisPoolParameters},
+    {"module/nsredis/pool/*", nsredisPoolParameters},
     {"module/nsstats", nsstatsParameters}};
 
 void

@@ -31,6 +31,12 @@ static const NsParameterSection *sections;
 static const NsParameterSection *added[MAX_GROUPS];
 static int                       nSections, nAdded;
 
+static struct {
+    const char          *pattern;
+    NsSectionReloadProc *proc;
+} reloads[16];
+static int nReloads;
+
 static bool   IsMisplaced(const NsParameter *rowPtr, size_t structBytes);
 static bool   HasFittingMember(const NsParameter *rowPtr);
 static bool   HasFittingDefault(const NsParameter *rowPtr);
@@ -70,6 +76,38 @@ NsParameterSectionAdd(const NsParameterSection *sectionPtr)
 {
     NsAssert(nAdded < MAX_GROUPS);
     added[nAdded++] = sectionPtr;
+}
+
+void
+NsParameterSectionSetReload(const char *pattern, NsSectionReloadProc *proc)
+{
+    NsAssert(nReloads < Ns_NrElements(reloads));
+    reloads[nReloads].pattern = pattern;
+    reloads[nReloads++].proc = proc;
+}
+
+/*
+ * Sections that build on another one go with that.
+ */
+NsSectionReloadProc *
+NsParameterSectionReload(const NsParameterSection *sectionPtr)
+{
+    for (; sectionPtr != NULL; sectionPtr = BaseOf(sectionPtr)) {
+        for (int i = 0; i < nReloads; i++) {
+            if (STREQ(reloads[i].pattern, sectionPtr->pattern)) {
+                return reloads[i].proc;
+            }
+        }
+    }
+    return NULL;
+}
+
+bool
+NsParameterIsLive(const NsParameterSection *sectionPtr,
+                  const NsParameter        *rowPtr)
+{
+    return rowPtr->settingProc != NULL
+        || NsParameterSectionReload(sectionPtr) != NULL;
 }
 
 void
@@ -419,17 +457,26 @@ bool
 NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
                  const char *value, char *buffer, size_t bytes)
 {
-    NsParameterLimits  limits;
+    NsParameterLimits limits;
+
+    LimitsIn(section, parameterPtr, &limits);
+    return NsParameterIsBadWithin(parameterPtr, &limits, value, buffer, bytes);
+}
+
+bool
+NsParameterIsBadWithin(const NsParameter       *parameterPtr,
+                       const NsParameterLimits *limitsPtr, const char *value,
+                       char *buffer, size_t bytes)
+{
     NsParameterVerdict verdict;
     int64_t            number;
     char               range[128];
 
-    LimitsIn(section, parameterPtr, &limits);
-    verdict = NsParameterJudge(parameterPtr, &limits, value, &number);
+    verdict = NsParameterJudge(parameterPtr, limitsPtr, value, &number);
     if (verdict == NS_VALUE_OK) {
         return false;
     }
-    NsParameterRange(parameterPtr, &limits, range, sizeof(range));
+    NsParameterRange(parameterPtr, limitsPtr, range, sizeof(range));
     if (verdict != NS_VALUE_UNREADABLE) {
         snprintf(buffer, bytes, "%.60s is out of range (%s)", value, range);
     } else if (parameterPtr->type == NS_PARAM_CHOICE) {
@@ -461,6 +508,25 @@ LimitsIn(const char *section, const NsParameter *rowPtr,
     }
     NsParameterLimitsOf(rowPtr, structPtr, limitsPtr);
     ns_free(structPtr);
+}
+
+void
+NsParameterAppendCanonical(Ns_DString *dsPtr, const NsParameter *rowPtr,
+                           const char *section, const char *text)
+{
+    NsParameterLimits limits;
+
+    LimitsIn(section, rowPtr, &limits);
+    NsParameterAppendText(dsPtr, rowPtr, &limits, text);
+}
+
+const NsParameter *
+NsParameterRowsOf(const NsParameter *rowPtr, size_t *structBytesPtr)
+{
+    const Group *groupPtr = GroupOf(rowPtr);
+
+    *structBytesPtr = groupPtr == NULL ? 0 : groupPtr->structBytes;
+    return groupPtr == NULL ? NULL : groupPtr->rows;
 }
 
 static const Group *

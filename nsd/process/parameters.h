@@ -13,7 +13,8 @@
 
 #include <stddef.h>
 
-#include "nstypes.h"
+#include "nsset.h"
+#include "nsstring.h"
 
 typedef enum {
     NS_PARAM_STRING,
@@ -65,6 +66,13 @@ typedef struct NsParameterLimits {
 typedef void NsParameterAdjustProc(const void        *valuesPtr,
                                    NsParameterLimits *limitsPtr);
 
+/*
+ * How a row changes while the server runs: see setting.h.
+ */
+struct NsSettingAccess;
+typedef Ns_ReturnCode NsSettingProc(const char             *section,
+                                    struct NsSettingAccess *accessPtr);
+
 typedef struct NsParameter {
     const char            *key;
     NsParameterType        type;
@@ -75,15 +83,17 @@ typedef struct NsParameter {
     const char            *choices;     /* Separated by blanks, any case. */
     const char            *sentence;
     NsParameterMember      member;
-    size_t                 offset;     /* Of that member. */
-    int                    flag;       /* The bit, of NS_MEMBER_FLAG. */
-    NsParameterAdjustProc *adjustProc; /* Or NULL. */
+    size_t                 offset;      /* Of that member. */
+    int                    flag;        /* The bit, of NS_MEMBER_FLAG. */
+    NsParameterAdjustProc *adjustProc;  /* Or NULL. */
+    NsSettingProc         *settingProc; /* NULL: a change needs a restart. */
 } NsParameter;
 
 /*
  * Rows: the struct and its member (of the type that fits), key, default,
- * (limits or choices,) and the sentence, after which `.adjustProc = ` and
- * `.isDescribed = true` may follow.  Limits of times are in milliseconds.
+ * (limits or choices,) and the sentence, after which `.adjustProc = `,
+ * `.settingProc = ` and `.isDescribed = true` may follow.  Limits of times are
+ * in milliseconds.  A member that changes while others read it is _Atomic.
  *
  *   TEXT, PATH, LIST, FIELDS, NUMBERS
  *                               const char *; NULL: no value and no default.
@@ -169,6 +179,13 @@ void NsParametersRegister(const char *pattern, const NsParameter *rows,
                           size_t structBytes);
 
 /*
+ * The rows among which one stands, and the size of their struct; NULL: it is
+ * registered nowhere.
+ */
+const NsParameter *NsParameterRowsOf(const NsParameter *rowPtr,
+                                     size_t            *structBytesPtr);
+
+/*
  * The key of the first row that is wrong in itself; NULL: there is none.
  */
 const char *NsParametersProblem(const NsParameter *rows, size_t structBytes);
@@ -210,6 +227,32 @@ void NsParameterSectionAdd(const NsParameterSection *sectionPtr);
 void NsParametersSetSections(const NsParameterSection *sections, int n);
 
 /*
+ * The room that owns sections of a pattern changes them as a whole while the
+ * server runs: the procedure is called when anything in one of them has
+ * changed, after the new configuration is in force; with isTrial, before that,
+ * to say what is wrong.  oldPtr is the section as it was, or NULL.  NS_ERROR:
+ * the reason is appended.
+ */
+typedef Ns_ReturnCode NsSectionReloadProc(const char   *section,
+                                          const Ns_Set *oldPtr, bool isTrial,
+                                          Ns_DString *problemPtr);
+
+void NsParameterSectionSetReload(const char          *pattern,
+                                 NsSectionReloadProc *proc);
+
+/*
+ * That procedure; NULL: the section has none.
+ */
+NsSectionReloadProc *NsParameterSectionReload(const NsParameterSection
+                                                  *sectionPtr);
+
+/*
+ * Whether a parameter of a section changes without a restart.
+ */
+bool NsParameterIsLive(const NsParameterSection *sectionPtr,
+                       const NsParameter        *rowPtr);
+
+/*
  * The i-th parameter of a section, that of its base left out; NULL: there are
  * no more.
  */
@@ -239,10 +282,20 @@ const char *NsParameterNearest(const NsParameterSection *sectionPtr,
 const char *NsParameterNearestSection(const char *canonical);
 
 /*
+ * Append the value that a text, or the default if it is NULL, has in a section:
+ * in one form, however it was written.
+ */
+void NsParameterAppendCanonical(Ns_DString *dsPtr, const NsParameter *rowPtr,
+                                const char *section, const char *text);
+
+/*
  * Write into buffer what is wrong with a value; false: nothing. section is its
  * section in the configuration, for limits that other values set; NULL: none.
  */
 bool NsParameterIsBad(const NsParameter *parameterPtr, const char *section,
                       const char *value, char *buffer, size_t bytes);
+bool NsParameterIsBadWithin(const NsParameter       *parameterPtr,
+                            const NsParameterLimits *limitsPtr,
+                            const char *value, char *buffer, size_t bytes);
 
 #endif

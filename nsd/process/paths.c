@@ -36,6 +36,8 @@ static const NsParameter rows[] = {
             .isDescribed = true),
     NS_PARAM_END};
 
+static const char *AboveConf(void);
+static void        AppendBuilt(Ns_DString *dsPtr, const char *path);
 static const char *Home(void);
 static const char *BelowHome(const char *directory);
 static void        SetTemp(void);
@@ -179,7 +181,51 @@ Ns_LogPath(Ns_DString *dsPtr, const char *server, const char *file)
 const char *
 NsPathsHomeSetting(void)
 {
-    return Ns_ConfigString("ns/parameters", "home", NsInfoPrefix());
+    const char *home = Ns_ConfigGetValue("ns/parameters", "home");
+
+    if (home == NULL) {
+        home = AboveConf();
+    }
+    return home != NULL ? home : NsInfoPrefix();
+}
+
+void
+NsPathsShipped(Ns_DString *dsPtr, const char *path)
+{
+    int length = Ns_DStringLength(dsPtr);
+
+    if (Ns_PathIsAbsolute(path)) {
+        (void) Ns_NormalizePath(dsPtr, path);
+        return;
+    }
+    (void) Ns_HomePath(dsPtr, path, NULL);
+    if (access(dsPtr->string + length, F_OK) != 0) {
+        Ns_DStringTrunc(dsPtr, length);
+        if (!NsPathsInstalled(dsPtr, path)) {
+            (void) Ns_HomePath(dsPtr, path, NULL);
+        }
+    }
+}
+
+bool
+NsPathsInstalled(Ns_DString *dsPtr, const char *path)
+{
+    int  length = Ns_DStringLength(dsPtr);
+    bool isBuilt, isThere;
+
+    Ns_DStringVarAppend(dsPtr, NsInfoPrefix(), "/init.tcl", NULL);
+    isBuilt = access(dsPtr->string + length, F_OK) == 0;
+    Ns_DStringTrunc(dsPtr, length);
+    if (isBuilt) {
+        AppendBuilt(dsPtr, path);
+    } else {
+        Ns_DStringVarAppend(dsPtr, NsInfoPrefix(), "/", path, NULL);
+    }
+    isThere = access(dsPtr->string + length, F_OK) == 0;
+    if (!isThere) {
+        Ns_DStringTrunc(dsPtr, length);
+    }
+    return isThere;
 }
 
 void
@@ -202,6 +248,60 @@ NsPathsMakeLogs(void)
 {
     if (directories.log != NULL) {
         (void) mkdir(directories.log, 0755);
+    }
+}
+
+/*
+ * NULL: the configuration file is not in a directory conf.  Main thread; found
+ * before the working directory changes.
+ */
+static const char *
+AboveConf(void)
+{
+    static char path[PATH_MAX];
+    static bool isKnown = false;
+    const char *file = Ns_InfoConfigFile();
+    struct stat status;
+    char       *slash;
+
+    if (isKnown || file == NULL) {
+        return *path == '\0' ? NULL : path;
+    }
+    isKnown = true;
+    if (realpath(file, path) == NULL || stat(path, &status) != 0) {
+        *path = '\0';
+        return NULL;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        *strrchr(path, '/') = '\0';
+    }
+    slash = strrchr(path, '/');
+    if (slash == NULL || !STREQ(slash, "/conf")) {
+        *path = '\0';
+        return NULL;
+    }
+    slash[slash == path ? 1 : 0] = '\0';
+    return path;
+}
+
+/*
+ * What an installation has in bin is in the directory where it was built: the
+ * prefix is that of the program.
+ */
+static void
+AppendBuilt(Ns_DString *dsPtr, const char *path)
+{
+    const char *prefix = NsInfoPrefix(), *end = strrchr(prefix, '/');
+    const char *name = path + strlen("bin/");
+
+    Ns_DStringNAppend(dsPtr, prefix, (int) (end - prefix) + 1);
+    if (strncmp(path, "bin/", strlen("bin/")) != 0) {
+        Ns_DStringAppend(dsPtr, path);
+    } else if (STREQ(name, "init.tcl")) {
+        Ns_DStringVarAppend(dsPtr, end + 1, "/", name, NULL);
+    } else {
+        Ns_DStringNAppend(dsPtr, name, (int) strcspn(name, "."));
+        Ns_DStringVarAppend(dsPtr, "/", name, NULL);
     }
 }
 

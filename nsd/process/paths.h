@@ -34,9 +34,24 @@ bool NsPathsHasBin(void);
 void NsPathsSetServerLog(const char *server, const char *directory);
 
 /*
- * The home directory as the configuration names it.
+ * The home directory as the configuration names it; else the one above a
+ * directory conf with the configuration file; else the installation.  The
+ * string lives on.
  */
 const char *NsPathsHomeSetting(void);
+
+/*
+ * Append the path of what comes with the server, such as tcl or bin/init.tcl:
+ * an absolute one as it is; a relative one below home; if it is not there, that
+ * in the installation; if it is not there either, that below home.
+ */
+void NsPathsShipped(Ns_DString *dsPtr, const char *path);
+
+/*
+ * Append the path of something in the installation, or in the tree where the
+ * server was built.  False: it is not there, and nothing is appended.
+ */
+bool NsPathsInstalled(Ns_DString *dsPtr, const char *path);
 
 /*
  * Once the configuration is read and home is known: use the directories that it

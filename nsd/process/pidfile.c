@@ -58,7 +58,6 @@ static bool         MaySharePorts(void);
 static Outcome      Take(const char *path);
 static int          Lock(const char *path);
 static Ns_SchedProc TryAgain;
-static char        *FindPath(void);
 static bool         IsOurs(const char *path);
 
 void
@@ -73,7 +72,7 @@ NsPidfileInit(void)
 void
 NsPidfileCheck(void)
 {
-    char *path = FindPath(), holder[HOLDER_BYTES];
+    char *path = NsPidfilePath(), holder[HOLDER_BYTES];
     bool  isHeld = IsHeld(path, holder, sizeof(holder));
 
     if (isHeld && !MaySharePorts()) {
@@ -143,7 +142,7 @@ MaySharePorts(void)
 void
 NsPidfileWrite(void)
 {
-    char *path = FindPath();
+    char *path = NsPidfilePath();
 
     if (Take(path) == HELD) {
         char holder[HOLDER_BYTES] = "";
@@ -162,7 +161,7 @@ NsPidfileWrite(void)
 static void
 TryAgain(void *arg, int id)
 {
-    char *path = FindPath();
+    char *path = NsPidfilePath();
 
     switch (Take(path)) {
     case HELD:
@@ -273,8 +272,8 @@ AdjustFile(const void *valuesPtr, NsParameterLimits *limitsPtr)
     }
 }
 
-static char *
-FindPath(void)
+char *
+NsPidfilePath(void)
 {
     Settings   settings;
     Ns_DString ds;

@@ -13,6 +13,12 @@
 void NsPidfileInit(void);
 
 /*
+ * The path that the configuration names, to be freed by ns_free.  The home
+ * directory is known.
+ */
+char *NsPidfilePath(void);
+
+/*
  * Before the start touches anything: end it when the file belongs to a server
  * that runs, unless the two may share their ports.
  */

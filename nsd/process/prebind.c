@@ -6,6 +6,7 @@
 
 #include "process/prebind.h"
 
+#include "base/assert.h"
 #include "base/lock.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -32,7 +33,6 @@ static bool IsSame(const NsPrebindSpec *specPtr, NsPrebindKind kind,
                    const char *address, int port);
 static int  BindInternet(const NsPrebindSpec *specPtr);
 static bool HasListener(const struct sockaddr_un *addressPtr, int type);
-static int  CloseAfter(int fd);
 
 void
 NsPrebindInit(void)
@@ -149,6 +149,12 @@ NsPrebindKeep(const char *address, int port, int fd)
 
     snprintf(spec.address, sizeof(spec.address), "%s", address);
     AddBound(&spec, fd);
+}
+
+void
+NsPrebindKeepSpec(const NsPrebindSpec *specPtr, int fd)
+{
+    AddBound(specPtr, fd);
 }
 
 void
@@ -353,7 +359,7 @@ NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
         (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
         status = bind(fd, addressPtr, length);
     }
-    return status == 0 ? fd : CloseAfter(fd);
+    return status == 0 ? fd : NsCloseAfter(fd);
 }
 
 int
@@ -376,7 +382,7 @@ NsBindUnix(const char *path, int type, int permissions)
     if (fd >= 0
         && (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0
             || (permissions > 0 && chmod(path, (mode_t) permissions) != 0))) {
-        return CloseAfter(fd);
+        return NsCloseAfter(fd);
     }
     return fd;
 }
@@ -396,17 +402,4 @@ HasListener(const struct sockaddr_un *addressPtr, int type)
         || errno == EAGAIN || errno == EPROTOTYPE;
     close(fd);
     return hasListener;
-}
-
-/*
- * Close, keeping the errno that led here.
- */
-static int
-CloseAfter(int fd)
-{
-    int error = errno;
-
-    close(fd);
-    errno = error;
-    return -1;
 }

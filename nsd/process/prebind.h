@@ -66,6 +66,11 @@ int NsPrebindTake(NsPrebindKind kind, const char *address, int port);
 void NsPrebindKeep(const char *address, int port, int fd);
 
 /*
+ * Likewise one of any kind, of an address in numbers.
+ */
+void NsPrebindKeepSpec(const NsPrebindSpec *specPtr, int fd);
+
+/*
  * Close, with a Warning each, those that nobody took.
  */
 void NsPrebindClose(void);

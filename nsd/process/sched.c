@@ -34,6 +34,16 @@
 #define COALESCE (NS_STAMP_SECOND / 100)
 #define LATE     NS_STAMP_SECOND
 #define RETRY    NS_STAMP_SECOND
+#define N_KEPT   5 /* Runs that are remembered of each. */
+
+/*
+ * A run that has ended.
+ */
+typedef struct Run {
+    time_t  start;
+    NsStamp span;
+    bool    hasFailed;
+} Run;
 
 typedef struct Event {
     NsHeapEntry   entry;   /* Among the waiting; first member. */
@@ -46,6 +56,14 @@ typedef struct Event {
     time_t        lastQueue;
     time_t        lastStart;
     time_t        lastEnd;
+    NsStamp       startStamp;   /* Of the present run. */
+    bool          hasFailed;    /* It has. */
+    int64_t       nRuns;        /* That have ended; */
+    int64_t       nErrors;      /* and failed. */
+    char         *lastError;    /* NULL: none. */
+    time_t        errorTime;    /* When it began. */
+    Run           runs[N_KEPT]; /* The n-th is at n % N_KEPT. */
+    NsStamp       runTime;      /* Of all of them together. */
 } Event;
 
 typedef struct Queue {
@@ -118,7 +136,7 @@ static bool          IsPooledMissingLocked(void);
 static void          StartPooledLocked(void);
 static void          EndOwnLocked(void);
 static void          RunEvent(Event *eventPtr);
-static void          CountRunLocked(const Event *eventPtr);
+static void          CountRunLocked(Event *eventPtr);
 static void          EndEvent(Event *eventPtr);
 static void          EnterLocked(Event *eventPtr);
 static void          SetDue(Event *eventPtr);
@@ -129,6 +147,9 @@ static bool          Remove(int id);
 static bool          SetPaused(int id, bool isPaused);
 static bool          BatchesBefore(const Event *aPtr, const Event *bPtr);
 static void          ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr);
+static void          NoteRunLocked(Event *eventPtr);
+static void          ListRunsLocked(Ns_DString *dsPtr, const Event *eventPtr);
+static void          AppendProc(Ns_DString *dsPtr, const NsSchedSpec *specPtr);
 
 void
 NsSchedInit(void)
@@ -279,6 +300,88 @@ NsSchedList(Ns_DString *dsPtr)
     entryPtr = Tcl_FirstHashEntry(&sched.events, &search);
     for (; entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
         ListEventLocked(dsPtr, Tcl_GetHashValue(entryPtr));
+    }
+    Ns_MutexUnlock(&sched.lock);
+}
+
+void
+NsSchedListRuns(Ns_DString *dsPtr)
+{
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
+
+    Ns_MutexLock(&sched.lock);
+    entryPtr = Tcl_FirstHashEntry(&sched.events, &search);
+    for (; entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
+        ListRunsLocked(dsPtr, Tcl_GetHashValue(entryPtr));
+    }
+    Ns_MutexUnlock(&sched.lock);
+}
+
+static void
+ListRunsLocked(Ns_DString *dsPtr, const Event *eventPtr)
+{
+    int64_t first = MAX(0, eventPtr->nRuns - N_KEPT);
+
+    NsAssertLocked(&sched.lock);
+    Ns_DStringPrintf(dsPtr, "%s%d", dsPtr->length > 0 ? " " : "", eventPtr->id);
+    Tcl_DStringStartSublist(dsPtr);
+    Ns_DStringPrintf(dsPtr,
+                     "runs %" PRId64 " errors %" PRId64 " errortime %" PRId64
+                     " lasterror",
+                     eventPtr->nRuns, eventPtr->nErrors,
+                     (int64_t) eventPtr->errorTime);
+    Tcl_DStringAppendElement(dsPtr,
+                             eventPtr->lastError == NULL ? ""
+                                                         : eventPtr->lastError);
+    Tcl_DStringAppendElement(dsPtr, "history");
+    Tcl_DStringStartSublist(dsPtr);
+    for (int64_t n = eventPtr->nRuns - 1; n >= first; n--) {
+        const Run *runPtr = &eventPtr->runs[n % N_KEPT];
+
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringPrintf(dsPtr, "%" PRId64 " %.6f %d", (int64_t) runPtr->start,
+                         (double) runPtr->span / NS_STAMP_SECOND,
+                         runPtr->hasFailed);
+        Tcl_DStringEndSublist(dsPtr);
+    }
+    Tcl_DStringEndSublist(dsPtr);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+void
+NsSchedNoteError(int id, const char *message)
+{
+    Event *eventPtr;
+
+    Ns_MutexLock(&sched.lock);
+    eventPtr = FindLocked(id);
+    /* One that runs once has left the table. */
+    if (eventPtr != NULL && (eventPtr->spec.flags & NS_SCHED_RUNNING) != 0) {
+        ns_free(eventPtr->lastError);
+        eventPtr->lastError = ns_strdup(message);
+        eventPtr->errorTime = eventPtr->lastStart;
+        eventPtr->hasFailed = true;
+    }
+    Ns_MutexUnlock(&sched.lock);
+}
+
+void
+NsSchedTimes(Ns_DString *dsPtr)
+{
+    Tcl_HashEntry *entryPtr;
+    Tcl_HashSearch search;
+
+    Ns_MutexLock(&sched.lock);
+    entryPtr = Tcl_FirstHashEntry(&sched.events, &search);
+    for (; entryPtr != NULL; entryPtr = Tcl_NextHashEntry(&search)) {
+        const Event *eventPtr = Tcl_GetHashValue(entryPtr);
+
+        Tcl_DStringStartSublist(dsPtr);
+        Ns_DStringPrintf(dsPtr, "%d %.6f", eventPtr->id,
+                         (double) eventPtr->runTime / NS_STAMP_SECOND);
+        AppendProc(dsPtr, &eventPtr->spec);
+        Tcl_DStringEndSublist(dsPtr);
     }
     Ns_MutexUnlock(&sched.lock);
 }
@@ -621,6 +724,8 @@ RunEvent(Event *eventPtr)
     if (mayRun) {
         eventPtr->spec.flags |= NS_SCHED_RUNNING;
         eventPtr->lastStart = time(NULL);
+        eventPtr->startStamp = NsClockNow();
+        eventPtr->hasFailed = false;
         CountRunLocked(eventPtr);
         if ((specPtr->flags & NS_SCHED_ONCE) != 0) {
             ForgetLocked(eventPtr);
@@ -638,11 +743,13 @@ RunEvent(Event *eventPtr)
 }
 
 static void
-CountRunLocked(const Event *eventPtr)
+CountRunLocked(Event *eventPtr)
 {
-    NsStamp delay = NsClockNow() - eventPtr->entry.due;
+    NsStamp now = NsClockNow();
+    NsStamp delay = now - eventPtr->entry.due;
 
     NsAssertLocked(&sched.lock);
+    eventPtr->startStamp = now;
     sched.nRunning++;
     sched.nRuns++;
     if (delay > LATE) {
@@ -666,6 +773,8 @@ EndEvent(Event *eventPtr)
         eventPtr->spec.flags &= ~NS_SCHED_RUNNING;
         sched.nRunning--;
         eventPtr->lastEnd = time(NULL);
+        NoteRunLocked(eventPtr);
+        eventPtr->runTime += NsClockNow() - eventPtr->startStamp;
     }
     isRemoved = eventPtr->isRemoved;
     if (!isRemoved && (eventPtr->spec.flags & NS_SCHED_PAUSED) == 0) {
@@ -675,6 +784,19 @@ EndEvent(Event *eventPtr)
     if (isRemoved) {
         FreeEvent(eventPtr);
     }
+}
+
+static void
+NoteRunLocked(Event *eventPtr)
+{
+    NsAssertLocked(&sched.lock);
+    NsAssert(eventPtr->nErrors <= eventPtr->nRuns);
+    eventPtr->runs[eventPtr->nRuns % N_KEPT] = (Run){
+        .start = eventPtr->lastStart,
+        .span = NsClockNow() - eventPtr->startStamp,
+        .hasFailed = eventPtr->hasFailed};
+    eventPtr->nRuns++;
+    eventPtr->nErrors += eventPtr->hasFailed;
 }
 
 static void
@@ -735,6 +857,7 @@ FreeEvent(Event *eventPtr)
     } else if (specPtr->cleanupCallback != NULL) {
         specPtr->cleanupCallback(specPtr->arg);
     }
+    ns_free(eventPtr->lastError);
     ns_free(eventPtr);
 }
 
@@ -789,9 +912,15 @@ ListEventLocked(Ns_DString *dsPtr, const Event *eventPtr)
                      (int64_t) eventPtr->lastQueue,
                      (int64_t) eventPtr->lastStart,
                      (int64_t) eventPtr->lastEnd);
+    AppendProc(dsPtr, specPtr);
+    Tcl_DStringEndSublist(dsPtr);
+}
+
+static void
+AppendProc(Ns_DString *dsPtr, const NsSchedSpec *specPtr)
+{
     Ns_GetProcInfo(dsPtr,
                    specPtr->proc != NULL ? (void *) specPtr->proc
                                          : (void *) specPtr->callback,
                    specPtr->arg);
-    Tcl_DStringEndSublist(dsPtr);
 }

@@ -63,6 +63,22 @@ Ns_ReturnCode NsSchedWait(const Ns_Time *deadlinePtr);
 void NsSchedList(Ns_DString *dsPtr);
 
 /*
+ * Append a dict: of each id a dict of runs, errors, errortime, lasterror, and
+ * history, the last runs, newest first: {START SECONDS HAS_FAILED}.
+ */
+void NsSchedListRuns(Ns_DString *dsPtr);
+
+/*
+ * The procedure with that id, which runs in the calling thread, fails.
+ */
+void NsSchedNoteError(int id, const char *message);
+
+/*
+ * Likewise {ID SECONDS PROC ARG...}: how long its runs took, all together.
+ */
+void NsSchedTimes(Ns_DString *dsPtr);
+
+/*
  * Figures since the start.  A run is late when it began more than a second
  * after it was due.
  */

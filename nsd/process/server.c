@@ -7,6 +7,7 @@
 #include "process/server.h"
 
 #include "base/assert.h"
+#include "base/chars.h"
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
@@ -21,6 +22,7 @@ static struct {
     NsServer **servers;
     int        nServers;
     int        maxServers;
+    NsChains   byName;          /* From the first server on. */
     NsServer  *initializingPtr; /* Main thread only. */
 } table;
 
@@ -40,12 +42,18 @@ NsServerCreate(const char *name)
     serverPtr->path = ns_strdup(ds.string);
     Tcl_DStringFree(&ds);
 
+    if (table.nServers == 0) {
+        NsChainsInit(&table.byName);
+    }
+    serverPtr->link.hash = NsHash(name);
+    NsChainsAdd(&table.byName, &serverPtr->link);
     if (table.nServers == table.maxServers) {
-        table.maxServers += GROWTH;
+        table.maxServers += MAX(table.maxServers, GROWTH);
         table.servers = ns_realloc(table.servers,
                                    (size_t) table.maxServers
                                        * sizeof(NsServer *));
     }
+    serverPtr->number = table.nServers;
     table.servers[table.nServers++] = serverPtr;
     return serverPtr;
 }
@@ -53,15 +61,20 @@ NsServerCreate(const char *name)
 NsServer *
 NsServerFind(const char *name)
 {
-    if (name == NULL) {
+    NsChainLink *linkPtr;
+    uint32_t     hash;
+
+    if (name == NULL || table.nServers == 0) {
         return NULL;
     }
-    for (int i = 0; i < table.nServers; i++) {
-        if (STREQ(table.servers[i]->name, name)) {
-            return table.servers[i];
-        }
+    hash = NsHash(name);
+    linkPtr = *NsChainsHead(&table.byName, hash);
+    while (linkPtr != NULL
+           && !(linkPtr->hash == hash
+                && STREQ(((NsServer *) linkPtr)->name, name))) {
+        linkPtr = linkPtr->nextPtr;
     }
-    return NULL;
+    return (NsServer *) linkPtr;
 }
 
 int

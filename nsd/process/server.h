@@ -12,6 +12,7 @@
 #define NSD_PROCESS_SERVER_H
 
 #include "nstypes.h"
+#include "base/chains.h"
 
 struct NsPoolServer;
 struct NsRequestServer;
@@ -19,6 +20,9 @@ struct NsTclServer;
 struct NsAdpServer;
 
 typedef struct NsServer {
+    NsChainLink link;                   /* First: in the table; its hash is
+                                         * that of the name. */
+    int         number;                 /* Constant: from 0. */
     const char *name;                   /* Constant. */
     const char *path;                   /* Constant: "ns/server/NAME". */
     const char *logDir;                 /* Its own; NULL: that of all;

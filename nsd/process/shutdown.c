@@ -16,6 +16,7 @@
 #include "log/stream/system.h"
 #include "process/parameters.h"
 #include "process/pidfile.h"
+#include "process/setting.h"
 
 #include <stdatomic.h>
 
@@ -29,13 +30,22 @@
 #define LAST_MAX_NS NS_STAMP_SECOND
 
 typedef struct Settings {
-    NsStamp timeout;
+    _Atomic NsStamp timeout;
+    _Atomic NsStamp drainWait;
 } Settings;
+
+static NsSettingProc Access;
 
 static const NsParameter rows[] = {
     NS_TIME(Settings, timeout, "shutdowntimeout", "20", 0, NS_PARAM_NO_LIMIT,
-            "A shutdown takes at most this long."),
+            "A shutdown takes at most this long.", .settingProc = Access),
+    NS_TIME(Settings, drainWait, "drainwait", "0", 0, NS_PARAM_NO_LIMIT,
+            "After SIGTERM the server goes on for this long, but says that it "
+            "is not ready; then the shutdown begins.",
+            .settingProc = Access),
     NS_PARAM_END};
+
+static Settings settings;
 
 static _Atomic NsStamp replacement; /* 0: none.  Last writer wins. */
 
@@ -65,20 +75,30 @@ NsShutdownInit(void)
 void
 NsShutdownGuardStart(void)
 {
+    NsParametersFill(rows, "ns/parameters", &settings);
     NsMutexSetup(&guard.lock, NS_RANK_PROCESS_MISC, "ns:guard", NULL);
     Ns_RegisterProcInfo((void *) RunGuard, "ns:shutdownguard", NULL);
     Ns_ThreadCreate(RunGuard, NULL, 0, NULL);
 }
 
+static Ns_ReturnCode
+Access(const char *section, NsSettingAccess *accessPtr)
+{
+    return NsSettingAccessStruct(accessPtr, &settings);
+}
+
 NsStamp
 NsShutdownTimeout(void)
 {
-    Settings settings = {.timeout = atomic_load(&replacement)};
+    NsStamp timeout = atomic_load(&replacement);
 
-    if (settings.timeout <= 0) {
-        NsParametersFill(rows, "ns/parameters", &settings);
-    }
-    return settings.timeout;
+    return timeout > 0 ? timeout : atomic_load(&settings.timeout);
+}
+
+NsStamp
+NsShutdownDrainWait(void)
+{
+    return atomic_load(&settings.drainWait);
 }
 
 NsStamp

@@ -19,6 +19,11 @@ void NsShutdownInit(void);
  * timeout is above 0.  Any thread.
  */
 NsStamp NsShutdownTimeout(void);
+
+/*
+ * How long the server goes on after it was told to end.
+ */
+NsStamp NsShutdownDrainWait(void);
 NsStamp NsShutdownSetTimeout(NsStamp timeout);
 
 /*

@@ -11,6 +11,7 @@
 #include "nslog.h"
 #include "nsprocess.h"
 #include "nsthread.h"
+#include "process/crash.h"
 #include "process/shutdown.h"
 
 #include <pthread.h>
@@ -30,25 +31,13 @@ static struct {
     bool      hasId;
 } start;
 
-/*
- * A line made by means that a signal handler may use.
- */
-typedef struct Line {
-    char   text[512];
-    size_t length;
-} Line;
-
 static Ns_ThreadProc WatchStart;
 static void          WaitForStart(void);
-static void          OnFatalSignal(int number);
-static void          AppendText(Line *linePtr, const char *text);
-static void          AppendNumber(Line *linePtr, uint64_t number);
 
 void
 NsSignalsBlock(bool isDebugged)
 {
-    static const int fatal[] = {SIGILL, SIGTRAP, SIGBUS, SIGSEGV, SIGFPE};
-    sigset_t         blocked;
+    sigset_t blocked;
 
     sigemptyset(&waited);
     sigaddset(&waited, SIGTERM);
@@ -67,13 +56,7 @@ NsSignalsBlock(bool isDebugged)
     sigaddset(&blocked, SIGPWR);
     sigaddset(&blocked, END_OF_START);
     ns_sigmask(SIG_BLOCK, &blocked, NULL);
-
-    for (int i = 0; i < Ns_NrElements(fatal); i++) {
-        struct sigaction action = {.sa_handler = OnFatalSignal,
-                                   .sa_flags = (int) SA_RESETHAND | SA_ONSTACK};
-
-        sigaction(fatal[i], &action, NULL);
-    }
+    NsCrashCatch();
 }
 
 void
@@ -120,6 +103,19 @@ NsSignalsWait(void)
         continue;
     }
     return number;
+}
+
+int
+NsSignalsWaitFor(NsStamp time)
+{
+    Ns_Time         span = NsClockSpan(0, time);
+    struct timespec timeout = {span.sec, span.usec * 1000};
+    int             number;
+
+    do {
+        number = sigtimedwait(&waited, NULL, &timeout);
+    } while (number < 0 && errno == EINTR);
+    return MAX(number, 0);
 }
 
 static void
@@ -172,64 +168,4 @@ WaitForStart(void)
     if (!isDone) {
         NsShutdownForce(status);
     }
-}
-
-/*
- * Only what is allowed in a signal handler.  SA_RESETHAND has put the default
- * action back: the process ends by the same signal, with a core where that is
- * configured.
- */
-static void
-OnFatalSignal(int number)
-{
-    Line                 line = {.length = 0};
-    const char          *name = NsThreadPeekName();
-    const NsThreadDoing *doingPtr = NsThreadGetDoing();
-
-    AppendText(&line, "Fatal: received fatal signal ");
-    AppendNumber(&line, (uint64_t) number);
-    if (name != NULL) {
-        AppendText(&line, " in thread ");
-        AppendText(&line, name);
-    }
-    if (doingPtr->url != NULL) {
-        AppendText(&line, ", request cns");
-        AppendNumber(&line, doingPtr->id);
-        AppendText(&line, " ");
-        AppendText(&line, doingPtr->method != NULL ? doingPtr->method : "?");
-        AppendText(&line, " ");
-        AppendText(&line, doingPtr->url);
-    }
-    line.text[line.length++] = '\n';
-    (void) !write(STDERR_FILENO, line.text, line.length);
-    (void) raise(number);
-}
-
-/*
- * Text from a client must not end the line.
- */
-static void
-AppendText(Line *linePtr, const char *text)
-{
-    /* One byte is left for the end. */
-    for (; *text != '\0' && linePtr->length < sizeof(linePtr->text) - 1;
-         text++) {
-        bool isPlain = *text >= ' ' && *text < 127;
-
-        linePtr->text[linePtr->length++] = isPlain ? *text : '?';
-    }
-}
-
-static void
-AppendNumber(Line *linePtr, uint64_t number)
-{
-    char digits[24];
-    int  i = sizeof(digits) - 1;
-
-    digits[i] = '\0';
-    do {
-        digits[--i] = (char) ('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    AppendText(linePtr, digits + i);
 }

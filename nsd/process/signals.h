@@ -8,12 +8,12 @@
 #ifndef NSD_PROCESS_SIGNALS_H
 #define NSD_PROCESS_SIGNALS_H
 
+#include "base/clock.h"
 #include "nstypes.h"
 
 /*
  * Before the first thread is made.  Interrupts (SIGINT) keep their default
- * action in a process that is being debugged.  Fatal signals write a line to
- * standard error and then do what they always do.
+ * action in a process that is being debugged.  Fatal signals are caught.
  */
 void NsSignalsBlock(bool isDebugged);
 
@@ -37,5 +37,10 @@ void NsSignalsAllowCore(void);
  * SIGQUIT.
  */
 int NsSignalsWait(void);
+
+/*
+ * The next one, or 0 when none has come for this long.
+ */
+int NsSignalsWaitFor(NsStamp time);
 
 #endif

@@ -6,19 +6,28 @@
 
 #include "process/sinkdraft.h"
 
+#include "base/assert.h"
 #include "log/init.h"
-#include "log/stream/stream.h"
+#include "log/stream/form.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/sinkmodule.h"
 
 #define DATABASE_NANOS INT64_C(5000000000) /* Default of buffertime. */
 
+/*
+ * Of buffersize.  A commit takes as long for a few rows as for thousands, so a
+ * database that is behind catches up by large ones.
+ */
+#define DATABASE_BYTES ((size_t) 1 << 20)
+
 static void        MakeValues(NsSinkDraft *draftPtr);
+static void        FillDefaults(NsSinkDraft *draftPtr);
 static const char *GetTarget(const NsSinkDraft *draftPtr);
 static bool        IsComplete(const NsSinkDraft *draftPtr, const char *name,
                               Ns_DString *errorPtr);
 static void        RefuseName(const char *name, Ns_DString *errorPtr);
+static bool        HasInputs(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static bool        HasDirectory(const char *file, Ns_DString *errorPtr);
 static bool        HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static bool        CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
@@ -33,8 +42,12 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, const char *type)
         .overflow = -1,
         .isNew = true,
         .settings = nsSinkDefaults};
-    draftPtr->settings.bufferNanos = -1;
+    if (draftPtr->typePtr != NULL && draftPtr->typePtr->isDatabase) {
+        draftPtr->settings.bufferNanos = DATABASE_NANOS;
+        draftPtr->settings.bufferBytes = DATABASE_BYTES;
+    }
     MakeValues(draftPtr);
+    FillDefaults(draftPtr);
 }
 
 static void
@@ -44,6 +57,25 @@ MakeValues(NsSinkDraft *draftPtr)
         size_t n = (size_t) NsSinkTypeCountOptions(draftPtr->typePtr);
 
         draftPtr->values = ns_calloc(n + 1, sizeof(*draftPtr->values));
+    }
+}
+
+static void
+FillDefaults(NsSinkDraft *draftPtr)
+{
+    const Ns_LogSinkOption *options = draftPtr->typePtr == NULL
+        ? NULL
+        : draftPtr->typePtr->options;
+
+    for (int i = 0; options != NULL && options[i].name != NULL; i++) {
+        const char *text = options[i].defaultText;
+
+        if (text != NULL && *text != '\0') {
+            bool isValid = NsSinkValueInit(&options[i], text,
+                                           &draftPtr->values[i]);
+
+            NsAssert(isValid);
+        }
     }
 }
 
@@ -106,11 +138,6 @@ NsSinkDraftCreate(const NsSinkDraft *draftPtr, const char *name,
             : ns_strdup(target);
     }
     spec.streams = streams = SplitStreams(draftPtr, &spec.nStreams);
-    if (spec.settings.bufferNanos < 0) {
-        spec.settings.bufferNanos = typePtr->isDatabase
-            ? DATABASE_NANOS
-            : nsSinkDefaults.bufferNanos;
-    }
     sink = NsSinkCreate(&spec);
     if (sink == NULL && errno == EEXIST) {
         RefuseName(name, errorPtr);
@@ -134,10 +161,31 @@ bool
 NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
                       Ns_DString *errorPtr)
 {
-    return IsComplete(draftPtr, name, errorPtr)
+    return IsComplete(draftPtr, name, errorPtr) && HasInputs(draftPtr, errorPtr)
         && (!draftPtr->settings.isRequired || GetTarget(draftPtr) == NULL
             || draftPtr->typePtr->options[0].kind != NS_LOGSINK_PATH
             || HasDirectory(GetTarget(draftPtr), errorPtr));
+}
+
+/*
+ * False: a file that the sink reads is not there.
+ */
+static bool
+HasInputs(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
+{
+    const Ns_LogSinkOption *options = draftPtr->typePtr->options;
+
+    for (int i = 0; options != NULL && options[i].name != NULL; i++) {
+        const char *file = draftPtr->values[i].text;
+
+        if (options[i].kind == NS_LOGSINK_INPUT && file != NULL && *file != '\0'
+            && access(file, R_OK) != 0) {
+            Ns_DStringPrintf(errorPtr, "cannot read %s \"%s\": %s",
+                             options[i].name, file, strerror(errno));
+            return false;
+        }
+    }
+    return true;
 }
 
 /*
@@ -248,7 +296,7 @@ HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
     for (int i = 0; i < n; i++) {
         for (int j = 0; (stream = NsStreamAt(j)) != NULL; j++) {
             if (NsStreamMatches(stream, patterns[i])
-                && !NsStreamKnowsFormat(stream, format)) {
+                && !NsFormFits(format, stream)) {
                 lacking = stream;
             }
         }
@@ -258,7 +306,9 @@ HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
         Ns_DStringPrintf(errorPtr,
                          "invalid format \"%s\": stream \"%s\" should "
                          "be native or json",
-                         NsStreamFormatName(format), NsStreamName(lacking));
+                         format == NS_LOG_TEMPLATE ? draftPtr->settings.template
+                                                   : NsStreamFormatName(format),
+                         NsStreamName(lacking));
     }
     return lacking == NULL;
 }

@@ -21,7 +21,7 @@ typedef struct NsSinkDraft {
     int               overflow; /* NsOverflow, -1: not given. */
     bool              isNew;    /* The kind of the sink can still be set. */
     bool              mayWait;  /* For a target that cannot be opened now. */
-    NsSinkSettings    settings; /* bufferNanos -1: the default of the type. */
+    NsSinkSettings    settings;
 } NsSinkDraft;
 
 /*

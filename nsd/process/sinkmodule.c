@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "log/sink/sinktype.h"
 #include "log/target/modulesink.h"
+#include "nsfile.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/module.h"
@@ -285,7 +286,8 @@ NsSinkValueInit(const Ns_LogSinkOption *optionPtr, const char *text,
     int64_t    number = 0;
     Ns_DString ds;
     bool       isText = optionPtr->kind == NS_LOGSINK_TEXT
-        || optionPtr->kind == NS_LOGSINK_PATH;
+        || optionPtr->kind == NS_LOGSINK_PATH
+        || optionPtr->kind == NS_LOGSINK_INPUT;
 
     if (!(isText ? IsWithin(optionPtr, (int64_t) strlen(text))
                  : ReadNumber(optionPtr, text, &number))
@@ -296,6 +298,9 @@ NsSinkValueInit(const Ns_LogSinkOption *optionPtr, const char *text,
     Ns_DStringInit(&ds);
     if (optionPtr->kind == NS_LOGSINK_PATH && *text != '\0') {
         NsPathsLog(&ds, text);
+    } else if (optionPtr->kind == NS_LOGSINK_INPUT && *text != '\0'
+               && *text != '/') {
+        Ns_HomePath(&ds, text, (char *) NULL);
     } else {
         Ns_DStringAppend(&ds, text);
     }

@@ -7,50 +7,16 @@
 
 #include "process/sinkoptions.h"
 
-#include "base/clock.h"
-#include "log/stream/kinds.h"
-#include "log/stream/severity.h"
-#include "log/stream/stream.h"
-#include "nslog.h"
+#include "base/assert.h"
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/config.h"
 #include "process/parameters.h"
+#include "process/sinkkind.h"
 #include "process/sinkmodule.h"
-#include "process/units.h"
 
 /*
- * A parameter.  The procedures of its kind read a value into its member of a
- * draft (false: it is none, or out of range) and write one.
- */
-typedef struct Option Option;
-typedef bool          SetProc(const Option *optionPtr, void *memberPtr,
-                              const char *value);
-typedef void          AppendProc(Ns_DString *dsPtr, const void *memberPtr);
-typedef bool          CheckProc(const char *value);
-
-struct Option {
-    NsParameter row; /* For the check and the manual; the limits of
-                      * numbers and sizes hold here, too. */
-    SetProc    *setProc;
-    AppendProc *appendProc;
-    size_t      offset;    /* Of the member. */
-    CheckProc  *checkProc; /* Of texts; NULL: any will do. */
-    bool        isFixed;   /* Once the sink is made. */
-    const char *range;     /* The values it may have, in words. */
-};
-
-static SetProc SetType, SetText, SetIgnore, SetFormat, SetMinSeverity,
-    SetNumber, SetHour, SetSize, SetNanos, SetBool, SetCompress, SetSync,
-    SetOverflow;
-static AppendProc AppendType, AppendText, AppendFormat, AppendMinSeverity,
-    AppendNumber, AppendHour, AppendSize, AppendNanos, AppendBool,
-    AppendCompress, AppendSync, AppendOverflow;
-static CheckProc IsList;
-
-/*
- * Key, type, default, sentence; then the two procedures of a kind and the
- * member.
+ * Key, type, default, sentence; then the kind of its values and the member.
  */
 #define ROW(key_, type_, text_, sentence_, ...) \
     .row = {.key = key_,                        \
@@ -58,103 +24,145 @@ static CheckProc IsList;
             .defaultText = text_,               \
             .sentence = sentence_,              \
             __VA_ARGS__}
-#define AT(kind, member)                              \
-    .setProc = Set##kind, .appendProc = Append##kind, \
-    .offset = offsetof(NsSinkDraft, member)
+#define AT(kind_, member) \
+    .kind = NS_SINKKIND_##kind_, .offset = offsetof(NsSinkDraft, member)
 #define FIXED .isFixed = true
 #define ANY   NS_PARAM_NO_LIMIT
 #define GIB   (INT64_C(1) << 30)
 
-static const Option options[] = {
+static const NsSinkParameter options[] = {
     {ROW("type", STRING, "file",
-         "Where the records go: file, stdout, stderr, syslog, or TYPE of a "
-         "module nslogTYPE.so, such as sqlite and postgresql."),
-     AT(Type, typePtr), FIXED,
-     .range = "file, stdout, stderr, syslog, or the type of a module"},
+         "Where the records go: file, stdout, stderr, syslog, journald, otlp, "
+         "or TYPE of a module nslogTYPE.so, such as sqlite and postgresql."),
+     AT(TYPE, typePtr), FIXED,
+     .range = "file, stdout, stderr, syslog, journald, otlp, or the type of a "
+              "module"},
     {ROW("streams", LIST, "",
          "Streams that the sink takes: system, access, audit, operation, or a "
          "module's."),
-     AT(Text, streams), FIXED, .checkProc = IsList, .range = "a list of names"},
-    {ROW("format", CHOICE, "native", "Form of a record.",
-         .choices = "native common combined json"),
-     AT(Format, settings.format), .range = "native, common, combined, or json"},
+     AT(LIST, streams), FIXED, .range = "a list of names"},
+    {ROW("format", STRING, "native",
+         "Form of a record: native, common, combined, json, a name of "
+         "ns/logformats, or a template with variables."),
+     AT(FORMAT, settings),
+     .range = "native, common, combined, json, a name of ns/logformats, or a "
+              "template with variables"},
+    {ROW("fields", LIST, "",
+         "Names and values that are added to each record in JSON."),
+     AT(FIELDS, settings.fields), .range = "a list of names and values"},
+    {ROW("mask", LIST, "",
+         "What the sink does not get: ipv4 BITS, ipv6 BITS, query remove, "
+         "parameters LIST, headers LIST."),
+     AT(MASK, settings.mask),
+     .range = "a list of ipv4 0..32, ipv6 0..128, query remove, "
+              "parameters NAMES, headers NAMES"},
+    {ROW("if", LIST, "",
+         "Conditions that all hold for the records that the sink takes."),
+     AT(CONDITIONS, settings.conditions),
+     .range = "a list of conditions {VARIABLE OPERATOR VALUE}"},
     {ROW("minseverity", STRING, "all", "Lowest severity of system records."),
-     AT(MinSeverity, settings.minSeverity), .range = "all, or a severity"},
+     AT(SEVERITY, settings.minSeverity), .range = "all, or a severity"},
     {ROW("ignore", LIST, "",
          "Kinds of events that are left out: of audit records, severities of "
          "system records, and what happened during requests."),
-     .setProc = SetIgnore, .appendProc = AppendText,
-     .offset = offsetof(NsSinkDraft, settings.ignore),
-     .range = "a list of event kinds"},
+     AT(IGNORE, settings.ignore), .range = "a list of event kinds"},
     {ROW("slowthreshold", TIME, "0",
          "Of stream operation: only requests that took at least this long.",
          .max = ANY),
-     AT(Nanos, settings.slowNanos), .range = "a time, 0 or more"},
-    {ROW("sample", INT, "1", "Of stream operation: one request in this many.",
-         .min = 1, .max = ANY),
-     AT(Number, settings.sample), .range = "a number, 1 or more"},
+     AT(NANOS, settings.slowNanos), .range = "a time, 0 or more"},
+    {ROW("sample", INT, "1",
+         "One record in this many; of errors and audit records, all.", .min = 1,
+         .max = ANY),
+     AT(NUMBER, settings.sample), .range = "a number, 1 or more"},
+    {ROW("maxrate", STRING, "",
+         "Records taken per second, or N/TIME; a line tells how many were left "
+         "out."),
+     AT(RATE, settings), .range = "a number, 1 or more, N/TIME, or empty"},
     {ROW("onlyerrors", BOOL, "false",
          "Of stream operation: only requests with an error."),
-     AT(Bool, settings.onlyErrors), .range = "a boolean"},
+     AT(BOOL, settings.onlyErrors), .range = "a boolean"},
     {ROW("maxmemory", SIZE, "0",
          "How far the sink may fall behind in bytes of logmemory; 0 = half of "
          "that. Its oldest records go to disk then.",
          .max = ANY),
-     AT(Size, settings.maxMemory), .range = "a size, 0 or more"},
+     AT(SIZE, settings.maxMemory), .range = "a size, 0 or more"},
     {ROW("maxspill", SIZE, "1GiB",
          "Limit of the sink's records in logspilldir; 0 = none.", .max = ANY),
-     AT(Size, settings.maxSpill), .range = "a size, 0 or more"},
-    {ROW("buffersize", SIZE, "64KiB",
+     AT(SIZE, settings.maxSpill), .range = "a size, 0 or more"},
+    {ROW("buffersize", SIZE, "64KiB, databases 1MiB",
          "Bytes collected before a write; 0 = each record by itself.",
          .max = GIB),
-     AT(Size, settings.bufferBytes), .range = "a size from 0 to 1GiB"},
+     AT(SIZE, settings.bufferBytes), .range = "a size from 0 to 1GiB"},
     {ROW("buffertime", TIME, "0.1s, databases 5s",
          "The oldest record waits no longer than this.", .max = ANY),
-     AT(Nanos, settings.bufferNanos), .range = "a time, 0 or more"},
+     AT(NANOS, settings.bufferNanos), .range = "a time, 0 or more"},
     {ROW("batchsize", INT, "50", "Rows of one insert into a database.",
          .min = 1, .max = 10000),
-     AT(Number, settings.batchRows), .range = "1 to 10000"},
+     AT(NUMBER, settings.batchRows), .range = "1 to 10000"},
     {ROW("rotatesize", SIZE, "0", "Roll when the file is larger; 0 = never.",
          .max = ANY),
-     AT(Size, settings.rotateBytes), .range = "a size, 0 or more"},
-    {ROW("rollhour", INT, "", "Roll every day at this hour.", .max = 23),
-     AT(Hour, settings.rollHour), .range = "0 to 23, or empty"},
+     AT(SIZE, settings.rotateBytes), .range = "a size, 0 or more"},
+    {ROW("rollevery", STRING, "",
+         "Roll whenever this time of the calendar begins, such as 1h, 1d or "
+         "1w."),
+     AT(PERIOD, settings.rollSeconds),
+     .range = "a time of at least 1m that divides a day, 1w, or empty"},
+    {ROW("rollhour", INT, "",
+         "Roll every day at this hour; with rollevery 1w, on Mondays.",
+         .max = 23),
+     AT(HOUR, settings.rollHour), .range = "0 to 23, or empty"},
+    {ROW("rollonsignal", BOOL, "false", "Roll on SIGHUP."),
+     AT(BOOL, settings.rollsOnSignal), .range = "a boolean"},
     {ROW("rollfmt", STRING, "",
          "Suffix (strftime) of rolled files; empty: numbers."),
-     AT(Text, settings.rollFormat), .range = "a format of strftime, or empty"},
+     AT(TEXT, settings.rollFormat), .range = "a format of strftime, or empty"},
     {ROW("maxbackup", INT, "10", "Rolled files that are kept.", .min = 1,
          .max = 999),
-     AT(Number, settings.maxBackup), .range = "1 to 999"},
+     AT(NUMBER, settings.maxBackup), .range = "1 to 999"},
+    {ROW("maxage", TIME, "0",
+         "Rolled files whose last line is older are deleted; 0 = never.",
+         .max = ANY),
+     AT(NANOS, settings.maxAge), .range = "a time, 0 or more"},
+    {ROW("maxtotal", SIZE, "0",
+         "Limit of the size of all rolled files; 0 = none.", .max = ANY),
+     AT(SIZE, settings.maxTotal), .range = "a size, 0 or more"},
+    {ROW("minfree", STRING, "0",
+         "The oldest rolled files go when less of the file system is free: a "
+         "size, or N%; 0 = never."),
+     AT(MINFREE, settings), .range = "a size, or 0% to 99%"},
+    {ROW("mode", STRING, "0644", "Permissions of the sink's files, octal."),
+     AT(MODE, settings.mode), .range = "an octal number, 0200 to 0777"},
+    {ROW("owner", STRING, "",
+         "Owner of the sink's files: USER, USER:GROUP, or :GROUP."),
+     AT(OWNER, settings), .range = "USER, USER:GROUP, :GROUP, or empty"},
     {ROW("compress", CHOICE, "none",
          "Rolled files are compressed in the background.",
          .choices = "none gzip"),
-     AT(Compress, settings.isCompressed), .range = "none, or gzip"},
+     AT(COMPRESS, settings.isCompressed), .range = "none, or gzip"},
     {ROW("sync", STRING, "none",
          "When the file is synced to disk: none, batch, or an interval."),
-     AT(Sync, settings), .range = "none, batch, or a time"},
+     AT(SYNC, settings), .range = "none, batch, or a time"},
     {ROW("overflow", CHOICE, "dropnewest, audit block",
          "What happens to a record when the memory is full.",
          .choices = "block dropnewest sample"),
-     AT(Overflow, overflow), .range = "block, dropnewest, or sample"},
+     AT(OVERFLOW, overflow), .range = "block, dropnewest, or sample"},
     {ROW("required", BOOL, "false",
          "Without the sink the server does not start; else records wait until "
          "its target can be opened."),
-     AT(Bool, settings.isRequired), FIXED, .range = "a boolean"}};
+     AT(BOOL, settings.isRequired), FIXED, .range = "a boolean"}};
 
 #define NCOMMON ((int) Ns_NrElements(options))
 #define MISSING "logsink/?" /* The section of a type that is not there. */
 
-static const char *const overflows[] = {[NS_OVERFLOW_BLOCK] = "block",
-                                        [NS_OVERFLOW_DROPNEWEST] = "dropnewest",
-                                        [NS_OVERFLOW_SAMPLE] = "sample"};
-
 static int  FindOption(const NsSinkDraft *draftPtr, const char *name);
 static int  CountOptions(const NsSinkDraft *draftPtr);
 static void AppendNames(Ns_DString *dsPtr, const NsSinkDraft *draftPtr);
-static Ns_ReturnCode SetCommon(NsSinkDraft *draftPtr, const Option *optionPtr,
+static Ns_ReturnCode SetCommon(NsSinkDraft           *draftPtr,
+                               const NsSinkParameter *optionPtr,
                                const char *value, Ns_DString *errorPtr);
 static Ns_ReturnCode SetOwn(NsSinkDraft *draftPtr, int i, const char *value,
                             Ns_DString *errorPtr);
+static const char   *RegisterType(const NsSinkType *typePtr);
 static NsParameter  *RowsOf(const NsSinkType *typePtr);
 static void SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr);
 
@@ -184,19 +192,24 @@ NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name, const char *value,
 }
 
 static Ns_ReturnCode
-SetCommon(NsSinkDraft *draftPtr, const Option *optionPtr, const char *value,
-          Ns_DString *errorPtr)
+SetCommon(NsSinkDraft *draftPtr, const NsSinkParameter *optionPtr,
+          const char *value, Ns_DString *errorPtr)
 {
-    if (optionPtr->setProc(optionPtr, (char *) draftPtr + optionPtr->offset,
-                           value)) {
-        return NS_OK;
+    Ns_DString problem;
+    bool       isSet;
+
+    Ns_DStringInit(&problem);
+    isSet = NsSinkKindSet(optionPtr, draftPtr, value, &problem);
+    if (!isSet) {
+        Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s",
+                         optionPtr->row.key, value, optionPtr->range);
+        if (Ns_DStringLength(&problem) > 0) {
+            Ns_DStringVarAppend(errorPtr, ": ", Ns_DStringValue(&problem),
+                                (char *) NULL);
+        }
     }
-    Ns_DStringPrintf(errorPtr, "invalid %s \"%s\": should be %s",
-                     optionPtr->row.key, value, optionPtr->range);
-    if (optionPtr->setProc == SetType) {
-        Ns_DStringPrintf(errorPtr, ": %s", NsSinkModuleProblem());
-    }
-    return NS_ERROR;
+    Ns_DStringFree(&problem);
+    return isSet ? NS_OK : NS_ERROR;
 }
 
 /*
@@ -219,6 +232,27 @@ SetOwn(NsSinkDraft *draftPtr, int i, const char *value, Ns_DString *errorPtr)
     return NS_OK;
 }
 
+void
+NsSinkOptionReset(NsSinkDraft *draftPtr, const char *name)
+{
+    int         i = FindOption(draftPtr, name);
+    const char *text;
+    Ns_DString  value, error;
+
+    if (i < 0 || i >= NCOMMON || options[i].isFixed) {
+        return;
+    }
+    /* What holds for files stands first in the words of a default. */
+    text = options[i].row.defaultText;
+    Ns_DStringInit(&value);
+    Ns_DStringInit(&error);
+    Ns_DStringNAppend(&value, text, (int) strcspn(text, ","));
+    (void) SetCommon(draftPtr, &options[i], Ns_DStringValue(&value), &error);
+    NsAssert(Ns_DStringLength(&error) == 0);
+    Ns_DStringFree(&value);
+    Ns_DStringFree(&error);
+}
+
 const char *
 NsSinkOptionName(const NsSinkDraft *draftPtr, int i)
 {
@@ -232,10 +266,9 @@ void
 NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr, int i)
 {
     if (i < NCOMMON) {
-        options[i].appendProc(dsPtr,
-                              (const char *) draftPtr + options[i].offset);
-    } else {
-        AppendText(dsPtr, &draftPtr->values[i - NCOMMON].text);
+        NsSinkKindAppend(dsPtr, &options[i], draftPtr);
+    } else if (draftPtr->values[i - NCOMMON].text != NULL) {
+        Ns_DStringAppend(dsPtr, draftPtr->values[i - NCOMMON].text);
     }
 }
 
@@ -278,12 +311,37 @@ AppendNames(Ns_DString *dsPtr, const NsSinkDraft *draftPtr)
 void
 NsSinkOptionsInit(void)
 {
-    static NsParameter rows[NCOMMON + 1];
+    static NsParameter rows[NCOMMON + 1], accessRows[NCOMMON + 1];
+    int                nAccess = 0;
 
     for (int i = 0; i < NCOMMON; i++) {
         rows[i] = options[i].row;
+        if (NsSinkOptionIsOfAccessLogs(options[i].row.key)) {
+            accessRows[nAccess++] = options[i].row;
+        }
     }
     NsParametersRegister("ns/logsink/*", rows, 0);
+    NsParametersRegister("module/nslog", accessRows, 0);
+}
+
+/*
+ * Others would say again what the log has names of its own for.
+ */
+bool
+NsSinkOptionIsOfAccessLogs(const char *name)
+{
+    static const char *const names[] = {
+        "format",   "fields",   "mask",      "if",       "sample",
+        "maxrate",  "sync",     "maxmemory", "maxspill", "rotatesize",
+        "compress", "overflow", "mode",      "owner",    "rollevery",
+        "maxage",   "maxtotal", "minfree"};
+
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        if (STRIEQ(name, names[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *
@@ -292,11 +350,11 @@ NsSinkOptionsSection(const char *section)
     const char       *name = NsConfigPeek(section, "type");
     const NsSinkType *typePtr = NsSinkTypeFind(name != NULL ? name : "file");
 
-    return typePtr == NULL ? MISSING : NsSinkOptionsRegister(typePtr);
+    return typePtr == NULL ? MISSING : RegisterType(typePtr);
 }
 
-const char *
-NsSinkOptionsRegister(const NsSinkType *typePtr)
+static const char *
+RegisterType(const NsSinkType *typePtr)
 {
     Ns_DString                pattern, shown, sentence;
     NsParameterSection       *sectionPtr;
@@ -332,7 +390,7 @@ NsSinkOptionsRegisterAll(void)
     NsSinkModuleLoadAll();
     for (int i = 0; (typePtr = NsSinkTypeAt(i)) != NULL; i++) {
         if (typePtr->options != NULL && !typePtr->isHidden) {
-            (void) NsSinkOptionsRegister(typePtr);
+            (void) RegisterType(typePtr);
         }
     }
 }
@@ -361,7 +419,8 @@ SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr)
         [NS_LOGSINK_BOOL] = NS_PARAM_BOOL,
         [NS_LOGSINK_INTEGER] = NS_PARAM_INT,
         [NS_LOGSINK_SIZE] = NS_PARAM_SIZE,
-        [NS_LOGSINK_TIME] = NS_PARAM_TIME};
+        [NS_LOGSINK_TIME] = NS_PARAM_TIME,
+        [NS_LOGSINK_INPUT] = NS_PARAM_PATH};
     int64_t unit = optionPtr->kind == NS_LOGSINK_TIME ? 1000 : 1;
 
     *rowPtr = (NsParameter){
@@ -372,275 +431,4 @@ SetRow(NsParameter *rowPtr, const Ns_LogSinkOption *optionPtr)
         .min = optionPtr->max == 0 ? 0 : optionPtr->min * unit,
         .max = optionPtr->max == 0 ? NS_PARAM_NO_LIMIT : optionPtr->max * unit,
         .sentence = optionPtr->sentence};
-}
-
-/*
- * The draft has it already; see NsSinkDraftInit.
- */
-static bool
-SetType(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    const NsSinkType *typePtr = NsSinkTypeFind(value);
-
-    return typePtr != NULL && !typePtr->isHidden;
-}
-
-static void
-AppendType(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringAppend(dsPtr, (*(const NsSinkType *const *) memberPtr)->name);
-}
-
-static bool
-SetText(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    char **textPtr = memberPtr;
-
-    if (optionPtr->checkProc != NULL && !optionPtr->checkProc(value)) {
-        return false;
-    }
-    ns_free(*textPtr);
-    *textPtr = *value == '\0' ? NULL : ns_strdup(value);
-    return true;
-}
-
-static void
-AppendText(Ns_DString *dsPtr, const void *memberPtr)
-{
-    const char *text = *(char *const *) memberPtr;
-
-    if (text != NULL) {
-        Ns_DStringAppend(dsPtr, text);
-    }
-}
-
-static bool
-IsList(const char *value)
-{
-    const char **words;
-    int          n;
-
-    if (Tcl_SplitList(NULL, value, &n, &words) != TCL_OK) {
-        return false;
-    }
-    Tcl_Free((char *) words);
-    return true;
-}
-
-static bool
-SetIgnore(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    NsKinds kinds;
-    bool    isEmpty;
-
-    if (!NsKindsInit(&kinds, value)) {
-        return false;
-    }
-    isEmpty = kinds.n == 0;
-    NsKindsFree(&kinds);
-    return SetText(optionPtr, memberPtr, isEmpty ? "" : value);
-}
-
-static bool
-SetFormat(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    int format = NsStreamFormatByName(value);
-
-    if (format < 0) {
-        return false;
-    }
-    *(int *) memberPtr = format;
-    return true;
-}
-
-static void
-AppendFormat(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringAppend(dsPtr, NsStreamFormatName(*(const int *) memberPtr));
-}
-
-static bool
-SetMinSeverity(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    int severity = STREQ(value, "all") ? -1 : NsSeverityFind(value);
-
-    if (severity < 0 && !STREQ(value, "all")) {
-        return false;
-    }
-    *(int *) memberPtr = severity;
-    return true;
-}
-
-static void
-AppendMinSeverity(Ns_DString *dsPtr, const void *memberPtr)
-{
-    int severity = *(const int *) memberPtr;
-
-    Ns_DStringAppend(dsPtr,
-                     severity < 0
-                         ? "all"
-                         : Ns_LogSeverityName((Ns_LogSeverity) severity));
-}
-
-static bool
-SetNumber(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    Tcl_WideInt n;
-
-    if (!NsUnitsInteger(value, &n) || n < optionPtr->row.min
-        || n > optionPtr->row.max) {
-        return false;
-    }
-    *(int *) memberPtr = (int) n;
-    return true;
-}
-
-static void
-AppendNumber(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%d", *(const int *) memberPtr);
-}
-
-/*
- * Empty is -1.
- */
-static bool
-SetHour(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    if (*value == '\0') {
-        *(int *) memberPtr = -1;
-        return true;
-    }
-    return SetNumber(optionPtr, memberPtr, value);
-}
-
-static void
-AppendHour(Ns_DString *dsPtr, const void *memberPtr)
-{
-    if (*(const int *) memberPtr >= 0) {
-        AppendNumber(dsPtr, memberPtr);
-    }
-}
-
-static bool
-SetSize(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    Tcl_WideInt n;
-
-    if (!NsUnitsSize(value, &n) || n < 0 || n > optionPtr->row.max) {
-        return false;
-    }
-    *(size_t *) memberPtr = (size_t) n;
-    return true;
-}
-
-static void
-AppendSize(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringPrintf(dsPtr, "%zu", *(const size_t *) memberPtr);
-}
-
-static bool
-SetNanos(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    Ns_Time time;
-
-    if (!NsUnitsTime(value, &time)
-        || time.sec > INT64_MAX / NS_STAMP_SECOND - 1) {
-        return false;
-    }
-    *(int64_t *) memberPtr = (int64_t) time.sec * NS_STAMP_SECOND
-        + (int64_t) time.usec * 1000;
-    return true;
-}
-
-static void
-AppendNanos(Ns_DString *dsPtr, const void *memberPtr)
-{
-    int64_t nanos = *(const int64_t *) memberPtr;
-
-    if (nanos % NS_STAMP_SECOND == 0) {
-        Ns_DStringPrintf(dsPtr, "%" PRId64, nanos / NS_STAMP_SECOND);
-    } else {
-        Ns_DStringPrintf(dsPtr, "%" PRId64 ".%06d", nanos / NS_STAMP_SECOND,
-                         (int) (nanos % NS_STAMP_SECOND / 1000));
-    }
-}
-
-static bool
-SetBool(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    return NsUnitsBool(value, memberPtr);
-}
-
-static void
-AppendBool(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringAppend(dsPtr, *(const bool *) memberPtr ? "1" : "0");
-}
-
-static bool
-SetCompress(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    bool isGzip = STREQ(value, "gzip");
-
-    *(bool *) memberPtr = isGzip;
-    return isGzip || STREQ(value, "none");
-}
-
-static void
-AppendCompress(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringAppend(dsPtr, *(const bool *) memberPtr ? "gzip" : "none");
-}
-
-/*
- * Of two members: the settings are given.
- */
-static bool
-SetSync(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    NsSinkSettings *settingsPtr = memberPtr;
-
-    if (STREQ(value, "none")) {
-        settingsPtr->sync = NS_SYNC_NONE;
-    } else if (STREQ(value, "batch")) {
-        settingsPtr->sync = NS_SYNC_BATCH;
-    } else if (SetNanos(optionPtr, &settingsPtr->syncNanos, value)) {
-        settingsPtr->sync = NS_SYNC_TIME;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void
-AppendSync(Ns_DString *dsPtr, const void *memberPtr)
-{
-    const NsSinkSettings *settingsPtr = memberPtr;
-
-    if (settingsPtr->sync == NS_SYNC_TIME) {
-        AppendNanos(dsPtr, &settingsPtr->syncNanos);
-    } else {
-        Ns_DStringAppend(dsPtr,
-                         settingsPtr->sync == NS_SYNC_BATCH ? "batch" : "none");
-    }
-}
-
-static bool
-SetOverflow(const Option *optionPtr, void *memberPtr, const char *value)
-{
-    for (int i = 0; i < Ns_NrElements(overflows); i++) {
-        if (STREQ(value, overflows[i])) {
-            *(int *) memberPtr = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-AppendOverflow(Ns_DString *dsPtr, const void *memberPtr)
-{
-    Ns_DStringAppend(dsPtr, overflows[MAX(*(const int *) memberPtr, 0)]);
 }

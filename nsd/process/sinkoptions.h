@@ -21,6 +21,11 @@ Ns_ReturnCode NsSinkOptionSet(NsSinkDraft *draftPtr, const char *name,
                               const char *value, Ns_DString *errorPtr);
 
 /*
+ * Set one to the default that sinks of files have.
+ */
+void NsSinkOptionReset(NsSinkDraft *draftPtr, const char *name);
+
+/*
  * Names of parameters by index, NULL behind the last, and the value in a draft.
  */
 const char *NsSinkOptionName(const NsSinkDraft *draftPtr, int index);
@@ -33,17 +38,21 @@ void        NsSinkOptionAppend(Ns_DString *dsPtr, const NsSinkDraft *draftPtr,
 bool NsSinkOptionIsFixed(const NsSinkDraft *draftPtr, const char *name);
 
 /*
+ * The parameters that an access log has in its own section, too.
+ */
+bool NsSinkOptionIsOfAccessLogs(const char *name);
+
+/*
  * Register the parameters of all sinks with the others (parameters.h).
  */
 void NsSinkOptionsInit(void);
 
 /*
- * Likewise, in a section of their own, those of a type, or of the type that a
- * section of the configuration names; the pattern of that section, or of one
- * for types that are not there, where all is allowed.  Main thread, as long as
- * there are no others.
+ * Likewise, in a section of their own, those of the type that a section of the
+ * configuration names; the pattern of that section, or of one for types that
+ * are not there, where all is allowed.  Main thread, as long as there are no
+ * others.
  */
-const char *NsSinkOptionsRegister(const NsSinkType *typePtr);
 const char *NsSinkOptionsSection(const char *section);
 
 /*

@@ -102,20 +102,28 @@ NsUnitsSize(const char *text, Tcl_WideInt *valuePtr)
     return true;
 }
 
-Ns_ReturnCode
-Ns_StrToMemUnit(const char *string, Tcl_WideInt *bytesPtr)
+bool
+NsUnitsIsSizeUnit(const char *text)
 {
     static const char *const names[] = {
         "", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB"};
-    const char *name = NsSkipSpace(string + strspn(string, "+-0123456789."));
-    Tcl_WideInt bytes;
-    int         i;
 
-    for (i = 0; i < Ns_NrElements(names) && !STREQ(name, names[i]); i++) {
-        continue;
+    text = NsSkipSpace(text);
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        if (STREQ(text, names[i])) {
+            return true;
+        }
     }
-    if (i == Ns_NrElements(names) || !NsUnitsSize(string, &bytes)
-        || bytes < 0) {
+    return false;
+}
+
+Ns_ReturnCode
+Ns_StrToMemUnit(const char *string, Tcl_WideInt *bytesPtr)
+{
+    Tcl_WideInt bytes;
+
+    if (!NsUnitsIsSizeUnit(string + strspn(string, "+-0123456789."))
+        || !NsUnitsSize(string, &bytes) || bytes < 0) {
         return NS_ERROR;
     }
     *bytesPtr = bytes;

@@ -28,6 +28,11 @@ bool NsUnitsInteger(const char *text, Tcl_WideInt *valuePtr);
 bool NsUnitsSize(const char *text, Tcl_WideInt *valuePtr);
 
 /*
+ * Whether the text, after blanks, is such a unit, or none.
+ */
+bool NsUnitsIsSizeUnit(const char *text);
+
+/*
  * A duration, not negative, to the microsecond ("0.5s", "2m", "1.25",
  * "10:500000" for seconds and microseconds).
  */

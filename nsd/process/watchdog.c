@@ -6,6 +6,7 @@
 
 #include "process/watchdog.h"
 
+#include "nslog.h"
 #include "process/background.h"
 
 #include <sys/mman.h>
@@ -26,19 +27,32 @@ static volatile sig_atomic_t serverPid;
  */
 static volatile bool *serverHasRunPtr;
 
-static bool HasRun(void);
-static bool IsFailure(pid_t pid, int status);
-static int  WaitForServer(pid_t pid);
-static void Sleep(int seconds);
-static void OnTerminate(int number);
-static void PassOn(int number);
-static void OnAlarm(int number);
-static void SetHandlers(bool isWatchdog);
+/*
+ * What a server that is started again reads in its environment: its process,
+ * which tells it from programs that it starts, how often that was done, and
+ * why.
+ */
+#define RESTARTS "NSD_WATCHDOG"
+
+static char reason[64]; /* Why the last server has ended. */
+
+static pid_t StartServer(int nRestarts);
+static int   CountRestarts(void);
+static bool  HasRun(void);
+static bool  IsFailure(pid_t pid, int status);
+static void  TellServer(int nRestarts);
+static int   WaitForServer(pid_t pid);
+static void  Sleep(int seconds);
+static void  OnTerminate(int number);
+static void  PassOn(int number);
+static void  OnAlarm(int number);
+static void  SetHandlers(bool isWatchdog);
 
 void
 NsWatchdogRun(void)
 {
     NsWatchdogDelay next = {0, 0};
+    int             nRestarts = 0;
 
     bool *hasRunPtr = mmap(NULL, sizeof(bool), PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -62,14 +76,8 @@ NsWatchdogRun(void)
             }
         }
         clock_gettime(CLOCK_MONOTONIC, &start);
-        pid = fork();
-        if (pid < 0) {
-            syslog(LOG_ERR, "watchdog: fork() failed: '%s'", strerror(errno));
-            exit(1);
-        }
+        pid = StartServer(nRestarts);
         if (pid == 0) {
-            SetHandlers(false);
-            closelog();
             return;
         }
         serverPid = pid;
@@ -87,6 +95,7 @@ NsWatchdogRun(void)
             syslog(LOG_ERR, "watchdog: the first start has failed: giving up");
             exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         }
+        nRestarts++;
         clock_gettime(CLOCK_MONOTONIC, &end);
         NsWatchdogAdvance(&next, (long) (end.tv_sec - start.tv_sec));
         if (next.nStarts > MAX_STARTS) {
@@ -100,6 +109,26 @@ NsWatchdogRun(void)
 }
 
 /*
+ * 0: this is the server.
+ */
+static pid_t
+StartServer(int nRestarts)
+{
+    pid_t pid = fork();
+
+    if (pid < 0) {
+        syslog(LOG_ERR, "watchdog: fork() failed: '%s'", strerror(errno));
+        exit(1);
+    }
+    if (pid == 0) {
+        SetHandlers(false);
+        closelog();
+        TellServer(nRestarts);
+    }
+    return pid;
+}
+
+/*
  * Say how the server ended.
  */
 static bool
@@ -110,13 +139,63 @@ IsFailure(pid_t pid, int status)
         return false;
     }
     if (WIFEXITED(status)) {
-        syslog(LOG_ERR, "watchdog: server %d ended with status %d", (int) pid,
-               WEXITSTATUS(status));
+        snprintf(reason, sizeof(reason), "server %d ended with status %d",
+                 (int) pid, WEXITSTATUS(status));
     } else {
-        syslog(LOG_ERR, "watchdog: server %d was ended by signal %d", (int) pid,
-               WTERMSIG(status));
+        snprintf(reason, sizeof(reason), "server %d was ended by signal %d",
+                 (int) pid, WTERMSIG(status));
     }
+    syslog(LOG_ERR, "watchdog: %s", reason);
     return true;
+}
+
+/*
+ * In the server, before it does anything else.
+ */
+static void
+TellServer(int nRestarts)
+{
+    char text[sizeof(reason) + 32];
+
+    snprintf(text, sizeof(text), "%ld %d %s", (long) getpid(), nRestarts,
+             reason);
+    (void) setenv(RESTARTS, text, 1);
+}
+
+int
+NsWatchdogCount(void)
+{
+    return CountRestarts();
+}
+
+void
+NsWatchdogNote(void)
+{
+    int n = CountRestarts();
+
+    if (n > 0) {
+        const char *text = getenv(RESTARTS);
+
+        text = strchr(text, ' ') + 1;
+        Ns_Log(Warning, "nsmain: restarted by the watchdog, restart %d: %s", n,
+               strchr(text, ' ') + 1);
+    }
+}
+
+/*
+ * 0: there is no watchdog, or this is the first server.
+ */
+static int
+CountRestarts(void)
+{
+    const char *text = getenv(RESTARTS);
+    long        pid;
+    int         n;
+
+    return text != NULL && sscanf(text, "%ld %d ", &pid, &n) == 2
+            && pid == getpid()
+        ? n
+        : 0;
 }
 
 void
@@ -224,7 +303,7 @@ SetHandlers(bool isWatchdog)
     } handlers[] = {
         {SIGTERM, OnTerminate}, {SIGALRM, OnAlarm},   {SIGHUP, PassOn},
         {SIGINT, PassOn},       {SIGQUIT, PassOn},    {SIGUSR1, PassOn},
-        {SIGUSR2, SIG_IGN},     {SIGPIPE, SIG_IGN},   {SIGIO, SIG_IGN},
+        {SIGUSR2, PassOn},      {SIGPIPE, SIG_IGN},   {SIGIO, SIG_IGN},
         {SIGPWR, SIG_IGN},      {SIGVTALRM, SIG_IGN}, {SIGPROF, SIG_IGN}};
 
     for (int i = 0; i < Ns_NrElements(handlers); i++) {

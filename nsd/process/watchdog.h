@@ -23,6 +23,17 @@ void NsWatchdogRun(void);
 void NsWatchdogReady(void);
 
 /*
+ * In the server: log that, how often and why the watchdog has started it again,
+ * if it has.
+ */
+void NsWatchdogNote(void);
+
+/*
+ * How often, for figures.
+ */
+int NsWatchdogCount(void);
+
+/*
  * How long to wait before the next start, in seconds, and how many starts were
  * counted, after a server ran for the given number of seconds.  Pure, for
  * tests.

@@ -12,6 +12,7 @@
 #include "request/conn_int.h"
 #include "request/proxies.h"
 #include "request/reqserver.h"
+#include "request/requestid.h"
 
 /*
  * The description of a request for logs, and the one they got.
@@ -48,6 +49,11 @@ Ns_AccessReplyHeader(const Ns_Access *accessPtr, const char *name,
     const struct Ns_AccessFields *fieldsPtr = accessPtr->fields;
     const char                   *value;
 
+    if (fieldsPtr->idField != NULL && strcasecmp(name, fieldsPtr->idField) == 0
+        && accessPtr->requestId != NULL) {
+        *lengthPtr = strlen(accessPtr->requestId);
+        return accessPtr->requestId;
+    }
     if (fieldsPtr->replyHeaders == NULL) {
         return FindLine(fieldsPtr, name, lengthPtr);
     }
@@ -128,6 +134,7 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
     fieldsPtr->replyHeaders = NULL;
     fieldsPtr->replyLines = replyPtr->lines;
     fieldsPtr->replyLinesBytes = replyPtr->linesBytes;
+    fieldsPtr->idField = messagePtr->serverPtr->requestPtr->requestIdField;
     *accessPtr = (Ns_Access){
         .server = messagePtr->serverPtr->name,
         .driver = replyPtr->driverPtr->module,
@@ -137,7 +144,10 @@ NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,
         .url = replyPtr->url,
         .status = replyPtr->status,
         .bytesSent = replyPtr->bytesSent,
-        .fields = fieldsPtr};
+        .fields = fieldsPtr,
+        .requestId = replyPtr->identity.requestId,
+        .traceId = replyPtr->identity.traceId,
+        .spanId = replyPtr->identity.spanId};
     FillSpans(accessPtr, replyPtr->workPtr);
 }
 
@@ -184,7 +194,8 @@ IsAsAnnounced(const NsConnAccess *toldPtr, NsConn *connPtr)
 static void
 Describe(NsConnAccess *toldPtr, NsConn *connPtr)
 {
-    const char *line = NsConnRequest(connPtr)->line;
+    const char          *line = NsConnRequest(connPtr)->line;
+    const NsLogIdentity *identityPtr = NsConnIdentity(connPtr);
 
     toldPtr->fields = (struct Ns_AccessFields){
         connPtr->pub.headers,
@@ -192,7 +203,8 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         connPtr->messagePtr->peer,
         connPtr->pub.outputheaders,
         NULL,
-        0};
+        0,
+        NULL};
     toldPtr->access = (Ns_Access){
         .server = connPtr->serverPtr->name,
         .driver = connPtr->driverPtr->module,
@@ -202,6 +214,12 @@ Describe(NsConnAccess *toldPtr, NsConn *connPtr)
         .url = NsConnRequest(connPtr)->url,
         .user = Ns_ConnAuthUser(&connPtr->pub),
         .fields = &toldPtr->fields};
+    if (unlikely(identityPtr != NULL)) {
+        toldPtr->access.requestId = identityPtr->requestId;
+        toldPtr->access.traceId = identityPtr->traceId;
+        toldPtr->access.spanId = identityPtr->spanId;
+        toldPtr->fields.idField = NsConnRequestServer(connPtr)->requestIdField;
+    }
     FillSpans(&toldPtr->access, &connPtr->work);
     NsAssert(toldPtr->access.server != NULL && toldPtr->access.peer != NULL);
 }

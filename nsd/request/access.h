@@ -8,6 +8,7 @@
 #define NSD_REQUEST_ACCESS_H
 
 #include "nsaccess.h"
+#include "log/stream/identity.h"
 #include "request/conn.h"
 
 /*
@@ -20,6 +21,7 @@ struct Ns_AccessFields {
     Ns_Set           *replyHeaders; /* NULL: use the lines. */
     const char       *replyLines;   /* NULL: none. */
     size_t            replyLinesBytes;
+    const char       *idField; /* Of the reply, besides; NULL: none. */
 };
 
 /*
@@ -46,6 +48,7 @@ typedef struct NsDirectReply {
     int64_t          bytesSent;
     const char      *lines; /* Of the file's fields; NULL: none. */
     size_t           linesBytes;
+    NsLogIdentity    identity;
 } NsDirectReply;
 
 void NsAccessFillDirect(Ns_Access *accessPtr, struct Ns_AccessFields *fieldsPtr,

@@ -17,6 +17,7 @@
 #include "base/set.h"
 #include "dispatch/pool_stats.h"
 #include "http/auth.h"
+#include "http/brotli.h"
 #include "http/negotiate.h"
 #include "http/request_line.h"
 #include "request/proxies.h"
@@ -86,7 +87,7 @@ NsConnCheck(const NsConn *connPtr)
              == (connPtr->replyState == NS_REPLY_ACCOUNTED));
     NsAssert(connPtr->nRead <= connPtr->messagePtr->contentLength);
     NsAssert(connPtr->compressLevel >= 0 && connPtr->compressLevel <= 9);
-    NsAssert(connPtr->gzipPtr == NULL || connPtr->sockPtr != NULL);
+    NsAssert(connPtr->coderPtr == NULL || connPtr->sockPtr != NULL);
 }
 
 /*
@@ -523,6 +524,7 @@ SetFlags(NsConn *connPtr)
 {
     const NsMessage *messagePtr = connPtr->messagePtr;
     Ns_Request      *requestPtr = NsConnRequest(connPtr);
+    const char      *acceptEncoding;
 
     if (requestPtr->method == NULL) {
         return; /* A driver whose input is not parsed. */
@@ -533,9 +535,6 @@ SetFlags(NsConn *connPtr)
     if (STREQ(requestPtr->method, "HEAD")) {
         connPtr->pub.flags |= NS_CONN_SKIPBODY;
     }
-    if (messagePtr->refusal == 400) {
-        NsRequestSetMethod(requestPtr, "BAD");
-    }
     if (messagePtr->refusal == 413) {
         connPtr->pub.flags |= NS_CONN_ENTITYTOOLARGE;
     } else if (messagePtr->refusal == 414) {
@@ -543,9 +542,12 @@ SetFlags(NsConn *connPtr)
     } else if (messagePtr->refusal == 431) {
         connPtr->pub.flags |= NS_CONN_LINETOOLONG;
     }
-    if (NsAcceptsGzip(NsHttpKnown(&messagePtr->head,
-                                  NS_FIELD_ACCEPT_ENCODING))) {
+    acceptEncoding = NsHttpKnown(&messagePtr->head, NS_FIELD_ACCEPT_ENCODING);
+    if (NsAcceptsGzip(acceptEncoding)) {
         connPtr->pub.flags |= NS_CONN_ZIPACCEPTED;
+    }
+    if (NsBrotliIsBuiltIn() && NsAcceptsBrotli(acceptEncoding)) {
+        connPtr->pub.flags |= NS_CONN_BROTLIACCEPTED;
     }
 }
 

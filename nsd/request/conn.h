@@ -23,7 +23,7 @@
  *          look                           1        1      2
  *          interp                         6        2      6
  *          outputEncoding, compressLevel  3        0      3
- *          form-, gzip-, rarePtr          7        4      5
+ *          form-, coder-, rarePtr         7        4      5
  *          nRedirects, isBroken, nRead,
  *          documentStatus, first...       0        0      0
  */
@@ -41,8 +41,10 @@
 #include "net/sock.h"
 
 struct NsConnForm;   /* Query or form, uploaded files. */
+struct NsTextCoder;  /* What compresses text. */
 struct NsConnRare;   /* Client data, local storage, overrides ... */
 struct NsConnAccess; /* The description for logs. */
+struct NsRoute;      /* Of routes.c. */
 
 /*
  * How far the reply is.  Only forward: each step is taken once.
@@ -94,9 +96,13 @@ typedef struct NsConn {
 
     Tcl_Interp          *interp; /* Set by tcl; NULL before first use. */
     struct NsConnForm   *formPtr;
-    Ns_CompressStream   *gzipPtr; /* Of an open compressed text. */
+    struct NsTextCoder  *coderPtr; /* Of an open compressed text. */
     struct NsConnRare   *rarePtr;
     struct NsConnAccess *accessPtr;
+
+    struct NsRoute *routePtr; /* NULL: no handler was run. */
+
+    const struct NsLogIdentity *identityPtr; /* Of requestid.c; or NULL. */
 } NsConn;
 
 #define NsConnOf(conn)         ((NsConn *) (conn))
@@ -136,6 +142,11 @@ typedef struct NsConnHooks {
     void (*threadStopProc)(NsServer *serverPtr);
     /* The reply is finished: at-close scripts run. */
     void (*closeProc)(NsConn *connPtr);
+    /* The request has run for longer than the limit: end its script.  By
+     * another thread. */
+    void (*expireProc)(NsConn *connPtr, NsStamp limit);
+    /* Its thread is to end its script if the client has left.  Likewise. */
+    void (*leaveProc)(NsConn *connPtr);
     /* The request has ended: the interpreter is released. */
     void (*cleanupProc)(NsConn *connPtr);
 } NsConnHooks;

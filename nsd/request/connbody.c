@@ -19,6 +19,8 @@
 #include "http/multipart.h"
 #include "request/conn_int.h"
 
+static int64_t contentMax; /* Main thread; constant when threads run. */
+
 typedef Ns_ReturnCode TakeProc(const char *bytes, size_t length, void *arg);
 
 static int CopyBody(Ns_Conn *conn, size_t length, TakeProc *proc, void *arg);
@@ -27,6 +29,25 @@ static Ns_ReturnCode TakeToFd(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToFile(const char *bytes, size_t length, void *arg);
 static Ns_ReturnCode TakeToChannel(const char *bytes, size_t length, void *arg);
 static const char   *Unread(NsConn *connPtr, size_t *lengthPtr);
+
+void
+NsConnSetContentMax(int64_t bytes)
+{
+    NsAssert(bytes >= 0);
+    contentMax = bytes;
+}
+
+int64_t
+NsConnContentMax(void)
+{
+    return contentMax;
+}
+
+bool
+NsConnContentFits(size_t bytes)
+{
+    return contentMax == 0 || bytes <= (size_t) contentMax;
+}
 
 Ns_ReturnCode
 NsConnMapBody(NsConn *connPtr)
@@ -102,6 +123,14 @@ NsConnIsForm(NsConn *connPtr)
         && (NsFormIsMultipart(type)
             || strncasecmp(type, urlEncoded, sizeof(urlEncoded) - 1) == 0
             || NsConnIsJson(connPtr));
+}
+
+bool
+NsConnIsMultipart(NsConn *connPtr)
+{
+    const char *type = Ns_SetIGet(connPtr->pub.headers, "Content-Type");
+
+    return type != NULL && NsFormIsMultipart(type);
 }
 
 bool

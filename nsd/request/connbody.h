@@ -23,11 +23,20 @@ Ns_ReturnCode NsConnMapBody(NsConn *connPtr);
 const char *NsConnBody(NsConn *connPtr, size_t *lengthPtr);
 
 /*
+ * Parameter maxcontentmemory: what a script may have as one value.  0: no
+ * limit.
+ */
+void    NsConnSetContentMax(int64_t bytes);
+bool    NsConnContentFits(size_t bytes);
+int64_t NsConnContentMax(void);
+
+/*
  * Whether the body is a form by its type, as JSON is too.  The same for parsing
  * a form, be it in a named file; NULL also when a script has cut that.
  */
 bool        NsConnIsForm(NsConn *connPtr);
 bool        NsConnIsJson(NsConn *connPtr);
+bool        NsConnIsMultipart(NsConn *connPtr);
 const char *NsConnFormBody(NsConn *connPtr, size_t *lengthPtr);
 
 #endif

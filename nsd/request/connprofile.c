@@ -91,7 +91,7 @@ static const struct {
     MEMBER(urlEncoding),
     MEMBER(interp),
     MEMBER(formPtr),
-    MEMBER(gzipPtr),
+    MEMBER(coderPtr),
     MEMBER(rarePtr)};
 
 #define N_MEMBERS Ns_NrElements(members)

@@ -3,7 +3,7 @@
  *
  *      Answers given by the driver thread itself.
  *
- *      Each driver thread keeps a small table from the path as sent to the file
+ *      Each driver thread keeps a table from the path as sent to the file
  *      behind it, with the header fields ready made.  An entry is good for one
  *      generation of the request room: any change of handlers, filters and the
  *      like voids all.  A changed file is noticed by each request that begins
@@ -19,6 +19,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/chains.h"
 #include "base/chars.h"
 #include "dispatch/pool_config.h"
 #include "dispatch/pool_stats.h"
@@ -28,6 +29,8 @@
 #include "request/access.h"
 #include "request/auth.h"
 #include "request/errorpage.h"
+#include "request/fastpath.h"
+#include "request/publicfile.h"
 #include "request/filecache.h"
 #include "request/filter.h"
 #include "request/op.h"
@@ -35,32 +38,36 @@
 #include "request/replyhead.h"
 #include "request/reqserver.h"
 #include "request/reqtrace.h"
+#include "request/requestid.h"
+#include "request/routes.h"
 #include "request/url2file.h"
 #include "request/variants.h"
 
-#define N_SLOTS          512
-#define SWEEP_INTERVAL   16   /* Fills between looks for dropped files. */
+#define MAX_SLOTS        (1u << 18)
+#define SWEEP_STEP       32u /* Chains looked through at each fill. */
+#define N_SCRIPTS        4096
 #define MAX_PATH_ROOM    4096 /* For decoding; longer ones go elsewhere. */
-#define MAX_HEAD_BYTES   1024
+#define MAX_HEAD_BYTES   1280
 #define WHOLE_BYTES      16384 /* A socket takes this much in one call. */
 #define MAX_304_BYTES    200
-#define MAX_END_BYTES    32  /* Connection, and the end. */
+#define MAX_END_BYTES    32 /* Connection, and the end. */
+#define MAX_ID_BYTES     (NS_REQUEST_ID_NAME + NS_REQUEST_ID_BYTES + 4)
 #define MAX_FIELDS_BYTES 512 /* Of one file; the rest has a fixed length. */
 
 /*
  * The target of a path.
  */
 typedef struct Slot {
-    NsFile   *filePtr; /* NULL: the slot is free. */
-    NsServer *serverPtr;
-    NsPool   *poolPtr;
-    unsigned  generation;
-    uint32_t  hash;
-    bool      isHead;
-    NsStamp   checkedStamp; /* A look at a later time found it current. */
-    size_t    pathBytes;
-    char     *path; /* As sent; then the decoded URL behind it. */
-    char     *url;
+    NsChainLink link; /* First. */
+    NsFile     *filePtr;
+    NsServer   *serverPtr;
+    NsPool     *poolPtr;
+    unsigned    generation;
+    bool        isHead;
+    NsStamp     checkedStamp; /* A look at a later time found it current. */
+    size_t      pathBytes;
+    char       *url;    /* Behind the path. */
+    char        path[]; /* As sent. */
 } Slot;
 
 /*
@@ -74,9 +81,9 @@ typedef struct Script {
 } Script;
 
 typedef struct Table {
-    Slot   slots[N_SLOTS];
-    Script scripts[N_SLOTS];
-    int    nFills;
+    NsChains slots;
+    uint32_t hand; /* The chain at which the next sweep begins. */
+    Script   scripts[N_SCRIPTS];
 } Table;
 
 /*
@@ -91,6 +98,8 @@ typedef struct Direct {
     int                   status; /* 200 or 304. */
     Slot                 *slotPtr;
     int                   fd; /* Of a file that is not in memory; or -1. */
+    NsWork                work;
+    NsLogIdentity         identity;
 } Direct;
 
 static Ns_Tls               tableTls; /* For its clean-up alone. */
@@ -98,19 +107,22 @@ static _Thread_local Table *tablePtr;
 
 static bool    IsCandidate(Direct *directPtr);
 static Slot   *FindSlot(const Direct *directPtr);
-static bool    FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash);
+static Slot   *LookUp(const Direct *directPtr, uint32_t hash);
+static Slot   *FillSlot(const Direct *directPtr, uint32_t hash);
+static bool    IsGood(const Slot *slotPtr);
 static NsFile *FindFile(NsServer *serverPtr, const char *url);
 static bool    IsScriptFree(NsServer *serverPtr, const char *method,
                             const char *url);
-static void    ClearSlot(Slot *slotPtr);
-static void    Sweep(Table *sweptPtr);
+static void    DropSlot(Slot *slotPtr);
+static void    DropChain(uint32_t i, bool isWhole);
+static void    Sweep(void);
 static void    FreeTable(void *arg);
 static bool    CheckFile(Direct *directPtr);
 static int     Judge(const Direct *directPtr);
-static void    Send(const Direct *directPtr);
+static void    Send(Direct *directPtr);
 static size_t  RenderHead(const Direct *directPtr, char *buffer, int status,
                           bool keep);
-static void    Account(const Direct *directPtr, int status, int64_t bytes);
+static void    Account(Direct *directPtr, int status, int64_t bytes);
 static void    CloseFd(void *arg);
 
 void
@@ -122,7 +134,8 @@ NsDirectInit(void)
 bool
 NsDirectAnswer(NsMessage *messagePtr)
 {
-    Direct direct = {.messagePtr = messagePtr, .fd = -1};
+    Direct       direct = {.messagePtr = messagePtr, .fd = -1};
+    NsRequestIds ids;
 
     if (!IsCandidate(&direct)) {
         return false;
@@ -130,6 +143,12 @@ NsDirectAnswer(NsMessage *messagePtr)
     direct.slotPtr = FindSlot(&direct);
     if (direct.slotPtr == NULL || !CheckFile(&direct)) {
         return false;
+    }
+    direct.work.acceptStamp = messagePtr->acceptStamp;
+    NsPoolCountDirect(direct.slotPtr->poolPtr, &direct.work);
+    if (unlikely(NsRequestHasIds(messagePtr))
+        && NsRequestIdsFill(&ids, messagePtr, direct.work.id)) {
+        direct.identity = ids.identity;
     }
     Send(&direct);
     NsMessageRelease(&messagePtr);
@@ -191,39 +210,66 @@ FindSlot(const Direct *directPtr)
     const Script *scriptPtr;
     size_t        i;
 
+    hash ^= serverPtr->link.hash;
     for (i = 0; i < directPtr->pathBytes; i++) {
         hash = NsHashAdd(hash, directPtr->path[i]);
     }
     if (tablePtr == NULL) {
         tablePtr = ns_calloc(1, sizeof(Table));
+        NsChainsInit(&tablePtr->slots);
         Ns_TlsSet(&tableTls, tablePtr);
     }
-    scriptPtr = &tablePtr->scripts[hash % N_SLOTS];
+    scriptPtr = &tablePtr->scripts[hash % N_SCRIPTS];
     if (scriptPtr->serverPtr == serverPtr && scriptPtr->hash == hash
         && scriptPtr->generation == NsRequestGeneration()) {
         return NULL;
     }
-    slotPtr = &tablePtr->slots[hash % N_SLOTS];
-    if (slotPtr->filePtr != NULL && slotPtr->hash == hash
-        && slotPtr->generation == NsRequestGeneration()
-        && slotPtr->serverPtr == serverPtr
-        && slotPtr->isHead == directPtr->isHead
-        && slotPtr->pathBytes == directPtr->pathBytes
-        && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes) == 0
-        && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
-                                 memory_order_acquire)) {
+    slotPtr = LookUp(directPtr, hash);
+    if (slotPtr != NULL && IsGood(slotPtr)) {
         NsAssert(slotPtr->poolPtr != NULL && slotPtr->url != NULL);
         NsFileCountHit(slotPtr->filePtr);
         return slotPtr;
     }
-    return FillSlot(directPtr, slotPtr, hash) ? slotPtr : NULL;
+    if (slotPtr != NULL) {
+        DropSlot(slotPtr);
+    }
+    return FillSlot(directPtr, hash);
+}
+
+static Slot *
+LookUp(const Direct *directPtr, uint32_t hash)
+{
+    NsChainLink *linkPtr;
+
+    for (linkPtr = *NsChainsHead(&tablePtr->slots, hash); linkPtr != NULL;
+         linkPtr = linkPtr->nextPtr) {
+        Slot *slotPtr = (Slot *) linkPtr;
+
+        if (linkPtr->hash == hash
+            && slotPtr->serverPtr == directPtr->messagePtr->serverPtr
+            && slotPtr->isHead == directPtr->isHead
+            && slotPtr->pathBytes == directPtr->pathBytes
+            && memcmp(slotPtr->path, directPtr->path, slotPtr->pathBytes)
+                == 0) {
+            return slotPtr;
+        }
+    }
+    return NULL;
+}
+
+static bool
+IsGood(const Slot *slotPtr)
+{
+    return slotPtr->generation == NsRequestGeneration()
+        && !atomic_load_explicit(&slotPtr->filePtr->isDropped,
+                                 memory_order_acquire);
 }
 
 /*
  * The generation is read before anything that it covers.
  */
-static bool
-FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
+static Slot *
+FillSlot(const Direct *directPtr, uint32_t hash)
 {
     NsServer   *serverPtr = directPtr->messagePtr->serverPtr;
     const char *method = directPtr->isHead ? "HEAD" : "GET";
@@ -232,45 +278,44 @@ FillSlot(const Direct *directPtr, Slot *slotPtr, uint32_t hash)
     NsUrlPath   url;
     NsFile     *filePtr;
     NsPool     *poolPtr;
+    Slot       *slotPtr;
 
     if (NsUrlPathRoom(directPtr->pathBytes) > sizeof(room)) {
-        return false;
+        return NULL;
     }
     NsUrlDecodePathInto(room, directPtr->path, directPtr->pathBytes, &url);
     poolPtr = IsScriptFree(serverPtr, method, url.path)
         ? NsPoolMapFindFixed(serverPtr, method, url.path)
         : NULL;
     if (poolPtr == NULL) {
-        tablePtr->scripts[hash % N_SLOTS] = (Script){
+        tablePtr->scripts[hash % N_SCRIPTS] = (Script){
             .serverPtr = serverPtr, .generation = generation, .hash = hash};
-        return false;
+        return NULL;
     }
     filePtr = FindFile(serverPtr, url.path);
     if (filePtr == NULL) {
-        return false;
+        return NULL;
     }
     if (filePtr->fieldsBytes > MAX_FIELDS_BYTES) {
         NsFileUnref(filePtr);
-        return false;
+        return NULL;
     }
-    if (++tablePtr->nFills % SWEEP_INTERVAL == 0) {
-        Sweep(tablePtr);
-    }
-    ClearSlot(slotPtr);
-    NsAssert(slotPtr->filePtr == NULL);
+    Sweep();
+    slotPtr = ns_malloc(sizeof(Slot) + directPtr->pathBytes + url.pathLength
+                        + 1u);
     *slotPtr = (Slot){
+        .link.hash = hash,
         .filePtr = filePtr,
         .serverPtr = serverPtr,
         .poolPtr = poolPtr,
         .generation = generation,
-        .hash = hash,
         .isHead = directPtr->isHead,
         .pathBytes = directPtr->pathBytes,
-        .path = ns_malloc(directPtr->pathBytes + url.pathLength + 1)};
+        .url = slotPtr->path + directPtr->pathBytes};
     memcpy(slotPtr->path, directPtr->path, directPtr->pathBytes);
-    slotPtr->url = slotPtr->path + directPtr->pathBytes;
     memcpy(slotPtr->url, url.path, url.pathLength + 1);
-    return true;
+    NsChainsAdd(&tablePtr->slots, &slotPtr->link);
+    return slotPtr;
 }
 
 /*
@@ -284,14 +329,15 @@ FindFile(NsServer *serverPtr, const char *url)
     struct stat status;
     Ns_Time     now;
     NsFile     *filePtr = NULL;
+    bool        isDefault;
 
     Ns_DStringInit(&ds);
-    if (Ns_UrlToFile(&ds, serverPtr->name, url) == NS_OK
+    if (NsPublicFile(&ds, serverPtr, url, &isDefault) == NS_OK
         && stat(Ns_DStringValue(&ds), &status) == 0 && S_ISREG(status.st_mode)
         && !NsMimeTypeIsSource(Ns_DStringValue(&ds))) {
         if (status.st_size > NsFileCacheMaxEntry()) {
             Ns_GetTime(&now);
-            filePtr = !NsFileIsSettled(&status, &now)
+            filePtr = !NsFileIsFit(&status, &now)
                 ? NULL
                 : NsFileDescribe(Ns_DStringValue(&ds), &status);
         } else {
@@ -315,28 +361,42 @@ IsScriptFree(NsServer *serverPtr, const char *method, const char *url)
 }
 
 static void
-ClearSlot(Slot *slotPtr)
+DropSlot(Slot *slotPtr)
 {
-    if (slotPtr->filePtr != NULL) {
-        NsFileUnref(slotPtr->filePtr);
-        slotPtr->filePtr = NULL;
-        ns_free(slotPtr->path);
-    }
+    NsChainsRemove(&tablePtr->slots, &slotPtr->link);
+    NsFileUnref(slotPtr->filePtr);
+    ns_free(slotPtr);
 }
 
 /*
  * Slots that nobody uses any longer must not keep files in memory that left the
- * cache.
+ * cache.  There is room for one slot more afterwards.
  */
 static void
-Sweep(Table *sweptPtr)
+Sweep(void)
 {
-    for (int i = 0; i < N_SLOTS; i++) {
-        Slot *slotPtr = &sweptPtr->slots[i];
+    NsChains *slotsPtr = &tablePtr->slots;
 
-        if (slotPtr->filePtr != NULL
-            && atomic_load(&slotPtr->filePtr->isDropped)) {
-            ClearSlot(slotPtr);
+    for (uint32_t n = 0; n < SWEEP_STEP || slotsPtr->nItems >= MAX_SLOTS; n++) {
+        tablePtr->hand = (tablePtr->hand + 1u) % slotsPtr->nHeads;
+        DropChain(tablePtr->hand, slotsPtr->nItems >= MAX_SLOTS);
+    }
+}
+
+/*
+ * The slots of a chain that no request can use, or all.
+ */
+static void
+DropChain(uint32_t i, bool isWhole)
+{
+    NsChainLink *linkPtr = tablePtr->slots.heads[i];
+
+    while (linkPtr != NULL) {
+        Slot *slotPtr = (Slot *) linkPtr;
+
+        linkPtr = linkPtr->nextPtr;
+        if (isWhole || !IsGood(slotPtr)) {
+            DropSlot(slotPtr);
         }
     }
 }
@@ -344,13 +404,12 @@ Sweep(Table *sweptPtr)
 static void
 FreeTable(void *arg)
 {
-    Table *oldPtr = arg;
-
-    NsAssert(oldPtr == tablePtr);
-    for (int i = 0; i < N_SLOTS; i++) {
-        ClearSlot(&oldPtr->slots[i]);
+    NsAssert(arg == tablePtr);
+    for (uint32_t i = 0; i < tablePtr->slots.nHeads; i++) {
+        DropChain(i, true);
     }
-    ns_free(oldPtr);
+    NsChainsFree(&tablePtr->slots);
+    ns_free(tablePtr);
     tablePtr = NULL;
 }
 
@@ -382,7 +441,7 @@ CheckFile(Direct *directPtr)
         slotPtr->checkedStamp = MAX(slotPtr->checkedStamp, look.stamp);
     }
     if (!isGood) {
-        ClearSlot(slotPtr);
+        DropSlot(slotPtr);
     } else {
         directPtr->status = Judge(directPtr);
         isGood = directPtr->status == 200
@@ -427,7 +486,7 @@ Judge(const Direct *directPtr)
  * how much the client will take, so its log records are held.
  */
 static void
-Send(const Direct *directPtr)
+Send(Direct *directPtr)
 {
     NsMessage            *messagePtr = directPtr->messagePtr;
     NsSock               *sockPtr = messagePtr->sockPtr;
@@ -490,7 +549,7 @@ Send(const Direct *directPtr)
                        .pool = NsPoolName(poolPtr),
                        .bytesPerSecond = NsPoolConnectionRate(poolPtr),
                        .sharedRatePtr = NsPoolRate(poolPtr)});
-    if (settingsPtr->nWriters > 0 && bodyBytes >= settingsPtr->writerSize) {
+    if (NsSockIsForWriter(sockPtr, bodyBytes)) {
         result = NsSockQueue(sockPtr, pieces, nPieces);
     } else {
         result = NsSockSend(sockPtr, pieces, nPieces);
@@ -502,7 +561,7 @@ Send(const Direct *directPtr)
 }
 
 _Static_assert(NS_REPLY_START_BYTES + MAX(MAX_FIELDS_BYTES, MAX_304_BYTES)
-                       + MAX_END_BYTES
+                       + MAX_END_BYTES + MAX_ID_BYTES
                    <= MAX_HEAD_BYTES,
                "a head has room");
 
@@ -529,11 +588,19 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
         next += filePtr->fieldsBytes;
     } else {
         int n = snprintf(next, MAX_304_BYTES,
-                         "Last-Modified: %s\r\nETag: %s\r\n"
-                         "Content-Length: 0\r\n",
+                         "Last-Modified: %s\r\nETag: %s\r\n",
                          filePtr->lastModified, filePtr->tag);
 
         NsAssert(n > 0 && n < MAX_304_BYTES);
+        next += n;
+    }
+    if (unlikely(directPtr->identity.requestId != NULL)) {
+        int n = snprintf(next, MAX_ID_BYTES, "%s: %s\r\n",
+                         directPtr->messagePtr->serverPtr->requestPtr
+                             ->requestIdField,
+                         directPtr->identity.requestId);
+
+        NsAssert(n > 0 && n < MAX_ID_BYTES);
         next += n;
     }
     if (keep) {
@@ -548,29 +615,32 @@ RenderHead(const Direct *directPtr, char *buffer, int status, bool keep)
 }
 
 static void
-Account(const Direct *directPtr, int status, int64_t bytes)
+Account(Direct *directPtr, int status, int64_t bytes)
 {
-    const Slot *slotPtr = directPtr->slotPtr;
-    NsWork      work = {.acceptStamp = directPtr->messagePtr->acceptStamp};
-    Ns_Access   access;
+    const Slot            *slotPtr = directPtr->slotPtr;
+    NsWork                *workPtr = &directPtr->work;
+    Ns_Access              access;
     struct Ns_AccessFields fields;
 
-    NsPoolCountDirect(slotPtr->poolPtr, &work);
-    work.filterStamp = work.dequeueStamp;
-    work.endStamp = work.dequeueStamp;
-    NsPoolCountSpans(&work);
+    workPtr->filterStamp = workPtr->dequeueStamp;
+    workPtr->endStamp = workPtr->dequeueStamp;
+    NsPoolCountSpans(workPtr);
+    NsPoolCountStatus(slotPtr->poolPtr, status);
     NsPoolCountSent(slotPtr->poolPtr, bytes);
+    NsRouteCount(slotPtr->serverPtr, NsRouteOfFiles(slotPtr->serverPtr),
+                 &(NsRouteRequest){status, 0, bytes});
     NsAccessFillDirect(
         &access, &fields,
         &(NsDirectReply){
             .messagePtr = directPtr->messagePtr,
             .driverPtr = NsSockDriver(directPtr->messagePtr->sockPtr),
-            .workPtr = &work,
+            .workPtr = workPtr,
             .url = slotPtr->url,
             .status = status,
             .bytesSent = bytes,
             .lines = status == 200 ? slotPtr->filePtr->fields : NULL,
-            .linesBytes = slotPtr->filePtr->fieldsBytes});
+            .linesBytes = slotPtr->filePtr->fieldsBytes,
+            .identity = directPtr->identity});
     NsReqTraceAccess(slotPtr->serverPtr, &access);
 }
 

@@ -13,20 +13,26 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "base/assert.h"
+#include "http/status.h"
+#include "process/parameters.h"
+#include "process/setting.h"
 #include "request/conn_int.h"
 #include "request/reply.h"
 
 #define MAX_REDIRECTS 3 /* Error documents that one request may meet. */
 
 typedef struct NsErrorPage {
-    struct NsErrorPage *nextPtr;
-    int                 status;
-    const char         *url; /* NULL: removed. */
+    struct NsErrorPage *nextPtr; /* Constant. */
+    int                 status;  /* Constant. */
+    const char *_Atomic url;     /* NULL: removed; old ones stay, for those who
+                                  * read them. */
 } NsErrorPage;
 
-static void         SetErrorPage(NsRequestServer *requestPtr, int status,
-                                 const char *url);
-static NsErrorPage *FindErrorPage(const NsServer *serverPtr, int status);
+static NsSectionReloadProc ReloadPages;
+static void                SetErrorPage(NsRequestServer *requestPtr, int status,
+                                        const char *url);
+static NsErrorPage        *FindOwnPage(const NsServer *serverPtr, int status);
+static NsErrorPage        *FindErrorPage(const NsServer *serverPtr, int status);
 
 void
 NsErrorPageServerInit(NsServer *serverPtr)
@@ -41,8 +47,7 @@ NsErrorPageServerInit(NsServer *serverPtr)
     for (int i = 0; setPtr != NULL && i < Ns_SetSize(setPtr); i++) {
         const char *key = Ns_SetKey(setPtr, i), *url = Ns_SetValue(setPtr, i);
 
-        if (Ns_StrToInt(key, &status) != NS_OK || status <= 0 || url == NULL
-            || *url == '\0') {
+        if (!NsStatusKeyParse(key, &status) || url == NULL || *url == '\0') {
             Ns_Log(Error, "redirects[%s]: invalid redirect '%s=%s'",
                    serverPtr->name, key, url == NULL ? "" : url);
         } else {
@@ -50,6 +55,43 @@ NsErrorPageServerInit(NsServer *serverPtr)
         }
     }
     Ns_DStringFree(&path);
+}
+
+static Ns_ReturnCode
+ReloadPages(const char *section, const Ns_Set *oldPtr, bool isTrial,
+            Ns_DString *problemPtr)
+{
+    const Ns_Set *setPtr = Ns_ConfigGetSection(section);
+    NsServer     *serverPtr = NULL;
+    int           status;
+
+    for (int i = 0; i < NsServerCount() && serverPtr == NULL; i++) {
+        size_t length = strlen(NsServerAt(i)->path);
+
+        if (strncasecmp(NsServerAt(i)->path, section, length) == 0
+            && STREQ(section + length, "/redirects")) {
+            serverPtr = NsServerAt(i);
+        }
+    }
+    if (serverPtr == NULL || isTrial) {
+        /* `nsd -T` has judged keys and values. */
+        return NS_OK;
+    }
+    for (int i = 0; oldPtr != NULL && i < (int) Ns_SetSize(oldPtr); i++) {
+        if ((setPtr == NULL
+             || Ns_SetIFind((Ns_Set *) setPtr, Ns_SetKey(oldPtr, i)) < 0)
+            && NsStatusKeyParse(Ns_SetKey(oldPtr, i), &status)) {
+            SetErrorPage(serverPtr->requestPtr, status, NULL);
+        }
+    }
+    NsErrorPageServerInit(serverPtr);
+    return NS_OK;
+}
+
+void
+NsErrorPageInit(void)
+{
+    NsParameterSectionSetReload("ns/server/*/redirects", ReloadPages);
 }
 
 void
@@ -76,7 +118,8 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
     char              *method = NsConnRequest(connPtr)->method;
     int                outerStatus = connPtr->documentStatus;
 
-    if (pagePtr == NULL || NsReplyIsClosed(connPtr)
+    if (pagePtr == NULL || connPtr->messagePtr->isMalformed
+        || NsReplyIsClosed(connPtr)
         || (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         return false;
     }
@@ -99,6 +142,7 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
     connPtr->documentStatus = status;
     connPtr->status = status;
     connPtr->responseLength = -1;
+    Ns_SetIDeleteKey(connPtr->pub.outputheaders, "Content-Encoding");
     if (method != NULL && !STREQ(method, "HEAD")) {
         NsConnRequest(connPtr)->method = (char *) "GET";
     }
@@ -120,15 +164,35 @@ SetErrorPage(NsRequestServer *requestPtr, int status, const char *url)
         pagePtr = ns_calloc(1, sizeof(NsErrorPage));
         pagePtr->status = status;
         pagePtr->nextPtr = requestPtr->errorPages;
+        pagePtr->url = NsSettingKeepText(url);
         requestPtr->errorPages = pagePtr;
+    } else {
+        pagePtr->url = NsSettingKeepText(url);
     }
-    NsAssert(pagePtr->status == status);
-    pagePtr->url = ns_strcopy(url);
     NsRequestChanged();
 }
 
+/*
+ * That of the status; of an error, also that of its class, or of all errors.
+ */
 static NsErrorPage *
 FindErrorPage(const NsServer *serverPtr, int status)
+{
+    NsErrorPage *pagePtr = FindOwnPage(serverPtr, status);
+
+    NsAssert(status >= 100 && status <= 999);
+
+    if (pagePtr == NULL && status >= 400) {
+        pagePtr = FindOwnPage(serverPtr, NS_STATUS_CLASS(status));
+    }
+    if (pagePtr == NULL && status >= 400) {
+        pagePtr = FindOwnPage(serverPtr, NS_STATUS_DEFAULT);
+    }
+    return pagePtr;
+}
+
+static NsErrorPage *
+FindOwnPage(const NsServer *serverPtr, int status)
 {
     NsErrorPage *pagePtr = serverPtr->requestPtr->errorPages;
 

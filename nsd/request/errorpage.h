@@ -9,6 +9,8 @@
 
 #include "request/conn.h"
 
+void NsErrorPageInit(void);
+
 /*
  * Read section ns/server/S/redirects.
  */

@@ -5,6 +5,7 @@
  */
 
 #include "request/fastpath.h"
+#include "request/publicfile.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -29,6 +30,7 @@
 #include "request/reply.h"
 #include "request/replytext.h"
 #include "request/return.h"
+#include "request/routes.h"
 #include "request/variants.h"
 
 typedef struct Map {
@@ -86,6 +88,13 @@ static const NsParameter rows[] = {
             "ADP page that shows it instead."),
     NS_LISTED("hidedotfiles", NS_PARAM_BOOL, "true",
               "Listings leave out names that begin with a dot."),
+    NS_BOOL(NsRequestServer, servesDotFiles, "servedotfiles", "false",
+            "Files are served whose path has a name that begins with a dot, "
+            "also beyond /.well-known/."),
+    NS_CHOICE(NsRequestServer, followSymlinks, "followsymlinks", "yes",
+              "yes no owner",
+              "Symbolic links below the page root are followed; owner: those "
+              "whose owner is that of what they lead to."),
     NS_PARAM_END};
 
 /*
@@ -208,7 +217,11 @@ AdjustDirectoryProc(const void *valuesPtr, NsParameterLimits *limitsPtr)
     const NsRequestServer *requestPtr = valuesPtr;
 
     if (requestPtr->directoryListing == 0) {
-        limitsPtr->defaultText = NULL;
+        /* Authors are told which file is missing. */
+        limitsPtr->defaultText = Ns_ConfigBool("ns/parameters", "development",
+                                               NS_FALSE)
+            ? "_ns_noindex"
+            : NULL;
     }
 }
 
@@ -236,9 +249,12 @@ Ns_FastPathProc(void *arg, Ns_Conn *conn)
     NsConn    *connPtr = NsConnOf(conn);
     Ns_DString ds;
     int        result = 404;
+    bool       isDefault;
 
+    NsConnSetRoute(connPtr, NsRouteOfFiles(connPtr->serverPtr));
     Ns_DStringInit(&ds);
-    if (Ns_UrlToFile(&ds, connPtr->serverPtr->name, NsConnRequest(connPtr)->url)
+    if (NsPublicFile(&ds, connPtr->serverPtr, NsConnRequest(connPtr)->url,
+                     &isDefault)
         == NS_OK) {
         result = ReturnPath(conn, Ns_DStringValue(&ds));
     }
@@ -431,6 +447,11 @@ ReturnVariant(Ns_Conn *conn, const char *type, const char *path,
     int       result;
 
     NsVariantFind(NsConnOf(conn), path, statusPtr, &variant);
+    if (variant.coding != NULL
+        && !NsPublicLink(NsConnOf(conn)->serverPtr,
+                         Ns_DStringValue(&variant.path))) {
+        variant.coding = NULL;
+    }
     if (variant.exists) {
         NsReplyAddVary(NsConnOf(conn), "Accept-Encoding");
     }
@@ -502,18 +523,22 @@ Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
     Ns_Conn     *conn = &connPtr->pub;
     Ns_Set      *headers = conn->headers;
     const char  *method = NsConnRequest(connPtr)->method;
-    time_t       modified = bodyPtr->validators.modified;
+    NsValidators validators = bodyPtr->validators;
     NsConditions conditions = {0};
 
     if ((conn->flags & NS_CONN_SENTHDRS) != 0) {
         return 0;
     }
-    Ns_ConnSetLastModifiedHeader(conn, &modified);
+    Ns_ConnSetLastModifiedHeader(conn, &validators.modified);
+    if (validators.modified > NsClockWall(connPtr->work.acceptStamp).sec) {
+        /* Another time was told. */
+        validators.modified = 0;
+    }
     if (status != 200 || connPtr->status != 200) {
         return 0;
     }
-    if (bodyPtr->validators.etag != NULL) {
-        Ns_ConnCondSetHeaders(conn, "ETag", bodyPtr->validators.etag);
+    if (validators.etag != NULL) {
+        Ns_ConnCondSetHeaders(conn, "ETag", validators.etag);
     }
     conditions.ifMatch = Ns_SetIGet(headers, "If-Match");
     conditions.ifNoneMatch = Ns_SetIGet(headers, "If-None-Match");
@@ -521,7 +546,7 @@ Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
     if (NsConnRequestServer(connPtr)->checkModifiedSince) {
         conditions.ifModifiedSince = Ns_SetIGet(headers, "If-Modified-Since");
     }
-    return NsJudgeConditions(&conditions, &bodyPtr->validators,
+    return NsJudgeConditions(&conditions, &validators,
                              method != NULL
                                  && (STREQ(method, "GET")
                                      || STREQ(method, "HEAD")));
@@ -533,16 +558,12 @@ Judge(NsConn *connPtr, int status, const NsBody *bodyPtr)
 static bool
 OpenBody(NsBody *bodyPtr, const char *path, struct stat *statusPtr)
 {
-    int reason;
-
     bodyPtr->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (bodyPtr->fd < 0) {
         return false;
     }
     if (fstat(bodyPtr->fd, statusPtr) != 0) {
-        reason = errno;
-        (void) close(bodyPtr->fd);
-        errno = reason;
+        bodyPtr->fd = NsCloseAfter(bodyPtr->fd);
         return false;
     }
     bodyPtr->length = (size_t) statusPtr->st_size;

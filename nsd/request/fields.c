@@ -135,7 +135,8 @@ Ns_ConnSetLastModifiedHeader(Ns_Conn *conn, time_t *mtimePtr)
 {
     char text[NS_HTTP_DATE_LENGTH + 1];
 
-    NsHttpDate(text, *mtimePtr);
+    /* Not later than Date (RFC 9110 8.8.2.1). */
+    NsHttpDate(text, MIN(*mtimePtr, time(NULL)));
     Ns_ConnCondSetHeaders(conn, "Last-Modified", text);
 }
 

@@ -16,12 +16,12 @@
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/chars.h"
+#include "base/episode.h"
 #include "base/lock.h"
 #include "process/parameters.h"
 
-#define N_BUCKETS 4096
-#define MAX_OPEN  64 /* Files kept open. */
-#define SECTION   "ns/fastpath"
+#define MAX_OPEN 64 /* Files kept open. */
+#define SECTION  "ns/fastpath"
 
 typedef struct Counts {
     uint64_t nFlushed; /* Found changed. */
@@ -36,10 +36,9 @@ typedef struct Cache {
     int64_t maxEntryBytes; /* Likewise. */
 
     Ns_Mutex lock; /* Guards the rest. */
-    NsFile  *buckets[N_BUCKETS];
+    NsChains chains;
     NsFile  *handPtr; /* Next to be looked at; NULL: empty. */
     int64_t  bytes;
-    int      nFiles;
     Counts   counts;
 } Cache;
 
@@ -65,6 +64,7 @@ static void    CheckLocked(void);
 static void    InsertLocked(NsFile *filePtr);
 static void    RemoveLocked(NsFile *filePtr);
 static NsFile *PruneLocked(void);
+static void    UnrefAll(NsFile *droppedPtr);
 static char   *ReadFile(const char *path, const struct stat *statusPtr);
 static NsFile *CreateFileEntry(const char *path, const struct stat *statusPtr,
                                char *content);
@@ -89,6 +89,7 @@ NsFileCacheConfigure(void)
     isDone = true;
     NsParametersFill(rows, SECTION, &cache);
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
+    NsChainsInit(&cache.chains);
     if (cache.isWatching && NsFileWatchInit() != NS_OK) {
         Ns_Log(Notice,
                "fastpath: the kernel cannot report changes of files: %s;"
@@ -96,6 +97,27 @@ NsFileCacheConfigure(void)
                " fs.inotify.max_user_instances, or set watchfiles to false",
                strerror(errno));
     }
+}
+
+void
+NsFileCacheClear(void)
+{
+    NsFile *droppedPtr = NULL;
+
+    if (!cache.isOn) {
+        return;
+    }
+    Ns_MutexLock(&cache.lock);
+    while (cache.handPtr != NULL) {
+        NsFile *filePtr = cache.handPtr;
+
+        RemoveLocked(filePtr);
+        cache.counts.nFlushed++;
+        filePtr->link.nextPtr = (NsChainLink *) droppedPtr;
+        droppedPtr = filePtr;
+    }
+    Ns_MutexUnlock(&cache.lock);
+    UnrefAll(droppedPtr);
 }
 
 off_t
@@ -153,7 +175,7 @@ NsFileCacheLoad(const char *path, const struct stat *statusPtr,
     }
     if (statusPtr->st_size > cache.maxEntryBytes
         || statusPtr->st_size > cache.maxBytes
-        || !NsFileIsSettled(statusPtr, acceptedPtr)) {
+        || !NsFileIsFit(statusPtr, acceptedPtr)) {
         return NULL;
     }
     content = ReadFile(path, statusPtr);
@@ -164,25 +186,60 @@ NsFileCacheLoad(const char *path, const struct stat *statusPtr,
 
     Ns_MutexLock(&cache.lock);
     cache.counts.nMissed++;
-    if (FindLocked(path, filePtr->hash) == NULL) {
+    /* It may have been cleared since the type was looked up. */
+    if (FindLocked(path, filePtr->link.hash) == NULL
+        && filePtr->type == Ns_GetMimeType(path)) {
         NsFileRef(filePtr);
         InsertLocked(filePtr);
         droppedPtr = PruneLocked();
     }
     Ns_MutexUnlock(&cache.lock);
+    UnrefAll(droppedPtr);
+    return filePtr;
+}
+
+/*
+ * Files that have left the cache, without its lock.
+ */
+static void
+UnrefAll(NsFile *droppedPtr)
+{
     while (droppedPtr != NULL) {
-        NsFile *nextPtr = droppedPtr->nextPtr;
+        NsFile *nextPtr = (NsFile *) droppedPtr->link.nextPtr;
 
         NsFileUnref(droppedPtr);
         droppedPtr = nextPtr;
     }
-    return filePtr;
+}
+
+bool
+NsFileIsFit(const struct stat *statusPtr, const Ns_Time *nowPtr)
+{
+    return NsFileIsSettled(statusPtr, nowPtr)
+        && statusPtr->st_mtime <= nowPtr->sec;
 }
 
 NsFile *
 NsFileDescribe(const char *path, const struct stat *statusPtr)
 {
     return CreateFileEntry(path, statusPtr, NULL);
+}
+
+NsFileWatch *
+NsFileWatchOrTell(const char *path, const NsFileState *statePtr)
+{
+    static NsEpisode shortage;
+    bool             isShort;
+    NsFileWatch     *watchPtr = NsFileWatchCreate(path, statePtr, &isShort);
+
+    if (isShort && NsEpisodeBegins(&shortage)) {
+        Ns_Log(Notice,
+               "fastpath: no watches left for %s: each request looks at its"
+               " files that are not watched: raise"
+               " fs.inotify.max_user_watches",
+               path);
+    }
+    return watchPtr;
 }
 
 void
@@ -245,10 +302,10 @@ NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
     } else {
         Ns_DStringPrintf(dsPtr,
                          "maxsize %" PRId64 " size %" PRId64
-                         " entries %d flushed %" PRIu64 " hits %" PRIu64
+                         " entries %u flushed %" PRIu64 " hits %" PRIu64
                          " missed %" PRIu64 " hitrate %d expired 0"
                          " pruned %" PRIu64 " saved 0.000000",
-                         cache.maxBytes, cache.bytes, cache.nFiles,
+                         cache.maxBytes, cache.bytes, cache.chains.nItems,
                          cache.counts.nFlushed, hits, cache.counts.nMissed,
                          asked == 0 ? 0 : (int) (hits * 100 / asked),
                          cache.counts.nPruned);
@@ -263,15 +320,16 @@ NsFileCacheStats(Ns_DString *dsPtr, bool withContents, bool reset)
 static NsFile *
 FindLocked(const char *path, uint32_t hash)
 {
-    NsFile *filePtr = cache.buckets[hash % N_BUCKETS];
+    NsChainLink *linkPtr = *NsChainsHead(&cache.chains, hash);
 
     NsAssertLocked(&cache.lock);
 
-    while (filePtr != NULL
-           && !(filePtr->hash == hash && STREQ(filePtr->path, path))) {
-        filePtr = filePtr->nextPtr;
+    while (linkPtr != NULL
+           && !(linkPtr->hash == hash
+                && STREQ(((NsFile *) linkPtr)->path, path))) {
+        linkPtr = linkPtr->nextPtr;
     }
-    return filePtr;
+    return (NsFile *) linkPtr;
 }
 
 /*
@@ -281,8 +339,8 @@ static void
 CheckLocked(void)
 {
     NsAssertLocked(&cache.lock);
-    NsAssert((cache.handPtr == NULL) == (cache.nFiles == 0));
-    NsAssert(cache.bytes >= 0 && (cache.nFiles > 0 || cache.bytes == 0));
+    NsAssert((cache.handPtr == NULL) == (cache.chains.nItems == 0));
+    NsAssert(cache.bytes >= 0 && (cache.chains.nItems > 0 || cache.bytes == 0));
     if (cache.handPtr != NULL) {
         NsAssert(cache.handPtr->newerPtr->olderPtr == cache.handPtr
                  && cache.handPtr->olderPtr->newerPtr == cache.handPtr);
@@ -295,13 +353,10 @@ CheckLocked(void)
 static void
 InsertLocked(NsFile *filePtr)
 {
-    NsFile **bucketPtr = &cache.buckets[filePtr->hash % N_BUCKETS];
-
     NsAssertLocked(&cache.lock);
     NsAssert(!filePtr->isDropped && filePtr->content != NULL);
 
-    filePtr->nextPtr = *bucketPtr;
-    *bucketPtr = filePtr;
+    NsChainsAdd(&cache.chains, &filePtr->link);
     if (cache.handPtr == NULL) {
         filePtr->newerPtr = filePtr->olderPtr = filePtr;
         cache.handPtr = filePtr;
@@ -312,23 +367,16 @@ InsertLocked(NsFile *filePtr)
         cache.handPtr->olderPtr = filePtr;
     }
     cache.bytes += filePtr->state.bytes;
-    cache.nFiles++;
     CheckLocked();
 }
 
 static void
 RemoveLocked(NsFile *filePtr)
 {
-    NsFile **linkPtr = &cache.buckets[filePtr->hash % N_BUCKETS];
-
     NsAssertLocked(&cache.lock);
 
-    NsAssert(!filePtr->isDropped && cache.nFiles > 0);
-    while (*linkPtr != filePtr) {
-        NsAssert(*linkPtr != NULL);
-        linkPtr = &(*linkPtr)->nextPtr;
-    }
-    *linkPtr = filePtr->nextPtr;
+    NsAssert(!filePtr->isDropped && cache.chains.nItems > 0);
+    NsChainsRemove(&cache.chains, &filePtr->link);
     if (filePtr->newerPtr == filePtr) {
         cache.handPtr = NULL;
     } else {
@@ -340,7 +388,6 @@ RemoveLocked(NsFile *filePtr)
     }
     NsAssert(cache.bytes >= filePtr->state.bytes);
     cache.bytes -= filePtr->state.bytes;
-    cache.nFiles--;
     CheckLocked();
     atomic_store_explicit(&filePtr->isDropped, true, memory_order_release);
 }
@@ -357,7 +404,7 @@ PruneLocked(void)
     NsAssertLocked(&cache.lock);
     NsAssert(newestPtr != NULL);
 
-    while (cache.bytes > cache.maxBytes && cache.nFiles > 1) {
+    while (cache.bytes > cache.maxBytes && cache.chains.nItems > 1) {
         NsFile *filePtr = cache.handPtr;
 
         if (filePtr == newestPtr
@@ -367,7 +414,7 @@ PruneLocked(void)
         } else {
             RemoveLocked(filePtr);
             cache.counts.nPruned++;
-            filePtr->nextPtr = droppedPtr;
+            filePtr->link.nextPtr = (NsChainLink *) droppedPtr;
             droppedPtr = filePtr;
         }
     }
@@ -416,11 +463,11 @@ CreateFileEntry(const char *path, const struct stat *statusPtr, char *content)
 
     atomic_init(&filePtr->nRefs, 1);
     filePtr->path = ns_strdup(path);
-    filePtr->hash = NsHash(path);
+    filePtr->link.hash = NsHash(path);
     NsFileStateSet(&filePtr->state, statusPtr);
     filePtr->type = Ns_GetMimeType(path);
     filePtr->content = content;
-    filePtr->watchPtr = NsFileWatchCreate(path, &filePtr->state);
+    filePtr->watchPtr = NsFileWatchOrTell(path, &filePtr->state);
     filePtr->fd = content == NULL && filePtr->watchPtr != NULL
         ? KeepOpen(filePtr)
         : -1;

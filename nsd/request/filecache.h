@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "nstypes.h"
+#include "base/chains.h"
 #include "base/filewatch.h"
 #include "http/date.h"
 
@@ -26,7 +27,7 @@ void NsFileTag(const NsFileState *statePtr, char buffer[NS_FILE_TAG_BYTES]);
  * Constant after creation but for the atomics; freed with the last reference.
  */
 typedef struct NsFile {
-    struct NsFile *nextPtr;  /* Same hash; guarded by the cache's lock. */
+    NsChainLink    link;     /* First; guarded by the cache's lock. */
     struct NsFile *newerPtr; /* Ring in the order of the hand that makes */
     struct NsFile *olderPtr; /* room; guarded likewise. */
     atomic_int     nRefs;
@@ -34,7 +35,6 @@ typedef struct NsFile {
     atomic_bool    isDropped; /* Left the cache. */
 
     const char  *path;
-    uint32_t     hash; /* Of the path. */
     NsFileState  state;
     const char  *type;     /* By extension; not freed. */
     const char  *content;  /* NULL: described only. */
@@ -58,6 +58,12 @@ void NsFileCacheInit(void);
 void NsFileCacheConfigure(void);
 
 /*
+ * Empty it: content types have changed, which files have with them.  What is in
+ * use stays valid.
+ */
+void NsFileCacheClear(void);
+
+/*
  * The largest file that the cache takes.
  */
 off_t NsFileCacheMaxEntry(void);
@@ -65,17 +71,30 @@ off_t NsFileCacheMaxEntry(void);
 /*
  * The file as statusPtr describes it, with a reference for the caller: from the
  * cache, or, with Load, by reading it.  NULL: not cached, or not to be cached:
- * too large, not settled when the request was accepted, or unreadable.
+ * too large, not fit for it when the request was accepted, or unreadable.
  */
 NsFile *NsFileCacheFind(const char *path, const struct stat *statusPtr);
 NsFile *NsFileCacheLoad(const char *path, const struct stat *statusPtr,
                         const Ns_Time *acceptedPtr);
 
 /*
- * A file outside the cache, which is settled, without its content; with a
- * reference.  It stays open if the kernel watches it and not too many do.
+ * Whether the reply that is due now may be sent again: the file is settled, and
+ * its time is not in the future, of which Last-Modified must not tell (RFC 9110
+ * 8.8.2.1).
+ */
+bool NsFileIsFit(const struct stat *statusPtr, const Ns_Time *nowPtr);
+
+/*
+ * A file outside the cache, which is fit for it but for its size, without its
+ * content; with a reference.  It stays open if the kernel watches it and not
+ * too many do.
  */
 NsFile *NsFileDescribe(const char *path, const struct stat *statusPtr);
+
+/*
+ * As NsFileWatchCreate; a lack of watches is logged, once per episode.
+ */
+NsFileWatch *NsFileWatchOrTell(const char *path, const NsFileState *statePtr);
 
 void NsFileRef(NsFile *filePtr);
 void NsFileUnref(void *filePtr);

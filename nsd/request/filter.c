@@ -27,8 +27,10 @@ typedef struct NsFilter {
     NsConstraints             *constraintsPtr; /* NULL: none. */
 } NsFilter;
 
-static bool IsMatch(const NsFilter *filterPtr, const char *method,
-                    const char *url);
+static bool IsMatch(const NsFilter *filterPtr, const NsFilter *firstPtr,
+                    const char *method, const char *url, int phase);
+static bool IsForHead(const NsFilter *filterPtr, const NsFilter *firstPtr,
+                      int phase);
 static bool Holds(const NsFilter *filterPtr, const NsConn *connPtr);
 
 void *
@@ -88,19 +90,18 @@ int
 NsFiltersRun(NsConn *connPtr, int phase)
 {
     NsRequestServer *requestPtr = connPtr->serverPtr->requestPtr;
-    const NsFilter  *filterPtr;
+    const NsFilter  *filterPtr, *firstPtr;
     int              result = NS_OK;
 
     NsAssert(NsConnRequest(connPtr)->method != NULL
              && NsConnRequest(connPtr)->url != NULL);
-    for (filterPtr =
-             atomic_load_explicit(&requestPtr->filters, memory_order_acquire);
-         filterPtr != NULL && result == NS_OK;
+    firstPtr = atomic_load_explicit(&requestPtr->filters, memory_order_acquire);
+    for (filterPtr = firstPtr; filterPtr != NULL && result == NS_OK;
          filterPtr =
              atomic_load_explicit(&filterPtr->nextPtr, memory_order_acquire)) {
         if ((filterPtr->when & phase) != 0
-            && IsMatch(filterPtr, NsConnRequest(connPtr)->method,
-                       NsConnRequest(connPtr)->url)
+            && IsMatch(filterPtr, firstPtr, NsConnRequest(connPtr)->method,
+                       NsConnRequest(connPtr)->url, phase)
             && (likely(filterPtr->constraintsPtr == NULL)
                 || Holds(filterPtr, connPtr))) {
             NsConnMayChangeFiles(connPtr);
@@ -121,9 +122,12 @@ NsFiltersExist(NsServer *serverPtr)
 bool
 NsFiltersMatch(NsServer *serverPtr, const char *method, const char *url)
 {
-    const NsFilter *filterPtr = atomic_load(&serverPtr->requestPtr->filters);
+    const NsFilter *firstPtr = atomic_load(&serverPtr->requestPtr->filters);
+    const NsFilter *filterPtr = firstPtr;
 
-    while (filterPtr != NULL && !IsMatch(filterPtr, method, url)) {
+    while (filterPtr != NULL
+           && !IsMatch(filterPtr, firstPtr, method, url,
+                       NS_FILTER_PRE_AUTH | NS_FILTER_POST_AUTH)) {
         filterPtr = atomic_load(&filterPtr->nextPtr);
     }
     return filterPtr != NULL;
@@ -171,10 +175,38 @@ NsFilterList(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static bool
-IsMatch(const NsFilter *filterPtr, const char *method, const char *url)
+IsMatch(const NsFilter *filterPtr, const NsFilter *firstPtr, const char *method,
+        const char *url, int phase)
 {
-    return Tcl_StringMatch(method, filterPtr->method)
+    return (Tcl_StringMatch(method, filterPtr->method)
+            || (*method == 'H' && STREQ(method, "HEAD")
+                && IsForHead(filterPtr, firstPtr, phase)))
         && Tcl_StringMatch(url, filterPtr->url);
+}
+
+/*
+ * What keeps somebody from getting a page keeps him from its head as well:
+ * before the handler a filter for GET runs for HEAD, unless HEAD has one of its
+ * own for the same URLs.
+ */
+static bool
+IsForHead(const NsFilter *filterPtr, const NsFilter *firstPtr, int phase)
+{
+    const int auth = NS_FILTER_PRE_AUTH | NS_FILTER_POST_AUTH;
+
+    NsAssert(firstPtr != NULL);
+    if ((phase & filterPtr->when & auth) == 0
+        || !STREQ(filterPtr->method, "GET")) {
+        return false;
+    }
+    for (; firstPtr != NULL; firstPtr = atomic_load(&firstPtr->nextPtr)) {
+        if ((firstPtr->when & filterPtr->when & auth) != 0
+            && STREQ(firstPtr->url, filterPtr->url)
+            && Tcl_StringMatch("HEAD", firstPtr->method)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool

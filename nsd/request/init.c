@@ -7,6 +7,7 @@
 #include "request/init.h"
 #include "nsparam.h"
 #include "nslog.h"
+#include "nsprocess.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -16,10 +17,14 @@
 #include "http/mimetype.h"
 #include "net/handover.h"
 #include "process/parameters.h"
+#include "process/release.h"
 #include "request/conn_int.h"
+#include "request/connbody.h"
+#include "request/describe.h"
 #include "request/direct.h"
 #include "request/errorpage.h"
 #include "request/fastpath.h"
+#include "request/filecache.h"
 #include "request/limits.h"
 #include "request/op.h"
 #include "request/poolmap.h"
@@ -27,7 +32,10 @@
 #include "request/replyhead.h"
 #include "request/replytext.h"
 #include "request/ready.h"
+#include "request/requestid.h"
+#include "request/routes.h"
 #include "request/run.h"
+#include "request/slowest.h"
 #include "request/url2file.h"
 
 #include <dirent.h>
@@ -49,11 +57,12 @@ typedef struct Shared {
     const char *outputCharset;
     const char *urlCharset;
     const char *formFallback;
+    int64_t     maxContent;
 } Shared;
 
 static Shared shared; /* Main thread. */
 
-static NsParameterAdjustProc AdjustServerHeader;
+static NsParameterAdjustProc AdjustServerHeader, AdjustContentMemory;
 static const NsParameter     sharedRows[] = {
         NS_TEXT(Shared, serverHeader, "serverheader", "nsd/RELEASE",
                 "Field Server of replies; empty: none.", .isDescribed = true,
@@ -65,6 +74,12 @@ static const NsParameter     sharedRows[] = {
         NS_TEXT(Shared, formFallback, "formfallbackcharset", "",
                 "Charset of queries and forms that are not valid UTF-8; empty:"
                     " bodies are read as iso-8859-1, and queries refused."),
+        NS_SIZE(Shared, maxContent, "maxcontentmemory", "256MB", 0,
+                NS_PARAM_NO_LIMIT,
+                "Largest value that ns_conn content, ns_getform, ns_http and "
+                    "ns_fileread make of a body or file; 0 = no limit. By "
+                    "default that of maxbodymemory, if that is set.",
+                .adjustProc = AdjustContentMemory),
         NS_PARAM_END};
 
 static const NsParameter rawRows[] = {
@@ -83,10 +98,25 @@ static const NsParameter rows[] = {
     NS_BOOL(NsRequestServer, redirectWithHost, "redirectwithhost", "true",
             "Links to this server have the host that the client asked for; "
             "else, the driver's location."),
+    NS_BOOL(NsRequestServer, relativeRedirects, "relativeredirects", "false",
+            "A redirect to a path of this server is sent as a path, not as a "
+            "whole URL."),
     NS_BOOL(NsRequestServer, noticeDetail, "noticedetail", "true",
             "Error pages end with the server's name and location."),
+    NS_PATH(NsRequestServer, noticeAdp, "noticeadp", "returnnotice.adp",
+            "ADP template, below conf of home, of error pages and notices; if "
+            "there is none, they are built in."),
     NS_BOOL(NsRequestServer, isStealthy, "stealthmode", "false",
             "Neither the field Server nor error pages name the server."),
+    NS_TEXT(NsRequestServer, requestIdField, "requestid", "",
+            "Field with the id of the request, which replies and logs get; "
+            "empty: none."),
+    NS_LIST(NsRequestServer, maskParameters, "maskparameters",
+            "password passwd secret token key code",
+            "Parameters of queries, by a part of their names, whose values "
+            "ns_server slowest does not show."),
+    NS_INT(NsRequestServer, maxRoutes, "maxroutes", "500", 0, 100000,
+           "Handlers and pages with figures of their own in ns_server routes."),
     NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,
             "Error pages are at least this long."),
     NS_CHOICE(NsRequestServer, headerCase, "headercase", "preserve",
@@ -128,15 +158,19 @@ static const NsParameter vhostRows[] = {
             "Remove the port."),
     NS_PARAM_END};
 
-static Ns_ReturnCode StartThread(NsServer *serverPtr);
-static void          StopThread(NsServer *serverPtr);
-static Tcl_Encoding  ConnEncoding(void);
-static void          UseShared(NsRequestServer *requestPtr);
-static void          ReadTypes(void);
-static void          ReadTable(const char *section,
-                               void (*addProc)(const char *key, const char *value));
-static void          ReadSettings(NsRequestServer *requestPtr);
+static Ns_ReturnCode       StartThread(NsServer *serverPtr);
+static void                StopThread(NsServer *serverPtr);
+static void                Expire(NsWork *workPtr, NsStamp limit);
+static void                Leave(NsWork *workPtr);
+static Tcl_Encoding        ConnEncoding(void);
+static void                UseShared(NsRequestServer *requestPtr);
+static void                ReadTypes(void);
+static NsSectionReloadProc ReloadTypes;
+static void                ReadTable(const char *section,
+                                     void (*addProc)(const char *key, const char *value));
+static void                ReadSettings(NsRequestServer *requestPtr);
 static void FindEncodings(NsRequestServer *requestPtr, const Raw *rawPtr);
+static const char  *FindTemplate(const char *name);
 static Tcl_Encoding FindFallback(const char *charset);
 static void         ReadVhost(NsRequestServer *requestPtr);
 static void         NotePages(const NsRequestServer *requestPtr);
@@ -150,7 +184,9 @@ NsRequestInit(void)
         .stopProc = StopThread,
         .runProc = NsConnRun,
         .refuseProc = NsConnRefuse,
-        .describeProc = NsConnDescribe};
+        .describeProc = NsConnDescribe,
+        .expireProc = Expire,
+        .leaveProc = Leave};
 
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsProxiesInit();
@@ -162,6 +198,8 @@ NsRequestInit(void)
     NsOpInit();
     NsUrl2FileInit();
     NsPoolMapInit();
+    NsErrorPageInit();
+    NsParameterSectionSetReload("ns/mimetypes", ReloadTypes);
     NsLimitsInit();
     NsReplyTextInit();
     NsDirectInit();
@@ -188,6 +226,8 @@ NsRequestServerInit(NsServer *serverPtr)
     NsFastPathServerInit(serverPtr);
     ReadVhost(requestPtr);
     NsErrorPageServerInit(serverPtr);
+    NsSlowestServerInit(serverPtr);
+    NsRoutesServerInit(serverPtr);
     NsLimitsServerInit(serverPtr);
     NsPoolMapServerInit(serverPtr);
     RegisterDefaults(serverPtr);
@@ -199,6 +239,22 @@ StartThread(NsServer *serverPtr)
     return nsConnHooks.threadStartProc == NULL
         ? NS_OK
         : nsConnHooks.threadStartProc(serverPtr);
+}
+
+static void
+Expire(NsWork *workPtr, NsStamp limit)
+{
+    if (nsConnHooks.expireProc != NULL) {
+        nsConnHooks.expireProc(NsConnOfWork(workPtr), limit);
+    }
+}
+
+static void
+Leave(NsWork *workPtr)
+{
+    if (nsConnHooks.leaveProc != NULL) {
+        nsConnHooks.leaveProc(NsConnOfWork(workPtr));
+    }
 }
 
 static void
@@ -243,10 +299,60 @@ ReadTable(const char *section, void (*addProc)(const char *, const char *))
     }
 }
 
+/*
+ * Content types alone: charsets are part of what scripts and pages have in
+ * memory.
+ */
+static Ns_ReturnCode
+ReloadTypes(const char *section, const Ns_Set *oldPtr, bool isTrial,
+            Ns_DString *problemPtr)
+{
+    Ns_Set *setPtr = Ns_ConfigGetSection(section);
+
+    if (isTrial) {
+        return NS_OK;
+    }
+    for (int i = 0; oldPtr != NULL && i < (int) Ns_SetSize(oldPtr); i++) {
+        const char *extension = Ns_SetKey(oldPtr, i);
+
+        if (setPtr == NULL || Ns_SetIFind(setPtr, extension) < 0) {
+            NsMimeTypeForget(extension);
+        }
+    }
+    for (int i = 0; setPtr != NULL && i < (int) Ns_SetSize(setPtr); i++) {
+        const char *extension = Ns_SetKey(setPtr, i);
+        const char *oldType = oldPtr == NULL
+            ? NULL
+            : Ns_SetIGet((Ns_Set *) oldPtr, extension);
+
+        /* What was added stays in memory: only what differs is. */
+        if (oldType == NULL || !STREQ(oldType, Ns_SetValue(setPtr, i))) {
+            NsMimeTypeAdd(extension, Ns_SetValue(setPtr, i));
+        }
+    }
+    /* What is found out from now on has the new types. */
+    NsRequestChanged();
+    NsFileCacheClear();
+    return NS_OK;
+}
+
 static void
 AdjustServerHeader(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    limitsPtr->defaultText = "nsd/" NSD_RELEASE;
+    static char text[40];
+
+    snprintf(text, sizeof(text), "nsd/%s", NsReleaseVersion());
+    limitsPtr->defaultText = text;
+}
+
+static void
+AdjustContentMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    const char *text = Ns_ConfigGetValue("ns/parameters", "maxbodymemory");
+
+    if (text != NULL) {
+        limitsPtr->defaultText = text;
+    }
 }
 
 static void
@@ -255,6 +361,7 @@ UseShared(NsRequestServer *requestPtr)
     NsParametersFill(sharedRows, "ns/parameters", &shared);
     NsProxiesConfigure();
     NsReplySetServer(shared.serverHeader);
+    NsConnSetContentMax(shared.maxContent);
     requestPtr->formFallback = FindFallback(shared.formFallback);
 }
 
@@ -267,9 +374,39 @@ ReadSettings(NsRequestServer *requestPtr)
     NsParametersFill(rows, serverPtr->path, requestPtr);
     NsParametersFill(rawRows, serverPtr->path, &raw);
     requestPtr->noticeDetail &= !requestPtr->isStealthy;
+    NsRequestIdServerInit(requestPtr);
+    if (requestPtr->maskParameters != NULL) {
+        (void) Tcl_SplitList(NULL, requestPtr->maskParameters,
+                             &requestPtr->nMasked, &requestPtr->masked);
+    }
+    requestPtr->noticeAdp = FindTemplate(requestPtr->noticeAdp);
     requestPtr->realm = ns_strdup(raw.realm != NULL ? raw.realm
                                                     : serverPtr->name);
     FindEncodings(requestPtr, &raw);
+}
+
+/*
+ * The whole path, which stays; NULL: there is no such file.
+ */
+static const char *
+FindTemplate(const char *name)
+{
+    Ns_DString  path;
+    const char *result = NULL;
+
+    if (name == NULL || *name == '\0') {
+        return NULL;
+    }
+    Ns_DStringInit(&path);
+    if (*name != '/') {
+        Ns_DStringVarAppend(&path, Ns_InfoHomePath(), "/conf/", NULL);
+    }
+    Ns_DStringAppend(&path, name);
+    if (access(Ns_DStringValue(&path), R_OK) == 0) {
+        result = ns_strdup(Ns_DStringValue(&path));
+    }
+    Ns_DStringFree(&path);
+    return result;
 }
 
 static void

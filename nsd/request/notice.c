@@ -10,6 +10,7 @@
 #include "nsreturn.h"
 #include "nsset.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "http/html.h"
 #include "http/json.h"
 #include "http/negotiate.h"
@@ -19,7 +20,10 @@
 #include "request/errorpage.h"
 #include "request/reply.h"
 #include "request/replytext.h"
+#include "request/requestid.h"
 #include "request/vhost.h"
+
+#define TEXT_BYTES 100
 
 /*
  * Built-in pages.
@@ -32,45 +36,80 @@ typedef struct Page {
 } Page;
 
 static const Page pages[] = {
-    {400, "Invalid Request",
-     "The HTTP request presented by your browser is invalid.", false},
-    {401, "Access Denied",
-     "The requested URL cannot be accessed because a valid username and "
-     "password are required.",
+    {400, "Invalid Request", "The server could not read this request.", false},
+    {401, "Access Denied", "A user name and a password are needed here.",
      false},
-    {403, "Forbidden", "The requested URL cannot be accessed by this server.",
+    {403, "Forbidden", "You do not have permission to see this page.", false},
+    {404, "Not Found", "This page does not exist.", false},
+    {405, "Method Not Allowed", "This page cannot be used in this way.", false},
+    {408, "Request Timeout", "The request took too long to arrive.", false},
+    {413, "Payload Too Large", "What was sent is too large for this server.",
      false},
-    {404, "Not Found", "The requested URL was not found on this server.",
-     false},
-    {405, "Method Not Allowed",
-     "The requested URL does not support the method of the request.", false},
-    {413, "Payload Too Large",
-     "The request entity (e.g. file to be uploaded) is too large.", false},
-    {414, "URI Too Long", "The request URI is too long.", false},
+    {414, "URI Too Long", "The address of this page is too long.", false},
     {417, "Expectation Failed",
      "The server cannot do what the request expects.", false},
+    {429, "Too Many Requests",
+     "There were too many requests. Please try again later.", false},
     {431, "Request Header Fields Too Large",
-     "A request header line was too long.", false},
+     "The fields of the request are too large. Deleting the cookies of this "
+     "site may help.",
+     false},
     {500, "Server Error",
-     "The requested URL cannot be accessed due to a system error on this "
-     "server.",
-     true},
-    {501, "Not Implemented",
-     "The requested URL or method is not implemented by this server.", false},
+     "Something went wrong on the server. Please try again later.", true},
+    {501, "Not Implemented", "The server does not know this kind of request.",
+     false},
     {503, "Service Unavailable",
-     "The server is temporarily unable to service your request. Please try "
-     "again later.",
-     true}};
+     "The server is busy. Please try again in a moment.", false},
+    {504, "Gateway Timeout",
+     "Another server did not answer in time. Please try again later.", false},
+    {505, "HTTP Version Not Supported",
+     "The server does not speak this version of HTTP.", false}};
+
+/* Constant when threads run. */
+static NsFailureProc  *failureProc = NULL;
+static NsTemplateProc *templateProc = NULL;
 
 static const Page *FindPage(int status);
+static const char *TextOf(const Page *pagePtr, NsConn *connPtr,
+                          char buffer[TEXT_BYTES]);
 static void        DemandPassword(Ns_Conn *conn);
-static void AppendProblem(Ns_DString *dsPtr, int status, const char *title,
-                          const char *notice);
-static void AppendJsonText(Ns_DString *dsPtr, const char *html);
-static void AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status,
-                         const char *title, const char *notice);
+static void        AppendProblem(Ns_DString *dsPtr, NsConn *connPtr, int status,
+                                 const char *title, const char *notice);
+static const char *RequestId(NsConn *connPtr);
+static void        AppendJsonText(Ns_DString *dsPtr, const char *html);
+static void        AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status,
+                                const char *title, const char *notice);
+static bool AppendTemplate(Ns_DString *dsPtr, NsConn *connPtr, int status,
+                           const char *title, const char *notice,
+                           const char *detail);
+static void AppendBuiltIn(Ns_DString *dsPtr, const char *title,
+                          const char *notice, const char *detail, int minBytes);
 static int  ReturnLink(Ns_Conn *conn, int status, const char *url,
                        const char *text);
+
+void
+NsStatusPageSetFailureProc(NsFailureProc *proc)
+{
+    NsAssert(proc != NULL && failureProc == NULL);
+    failureProc = proc;
+}
+
+void
+NsNoticeSetTemplateProc(NsTemplateProc *proc)
+{
+    NsAssert(proc != NULL && templateProc == NULL);
+    templateProc = proc;
+}
+
+bool
+NsStatusPageTellFailure(NsConn *connPtr, int status)
+{
+    return failureProc != NULL && status >= 500 && status <= 599
+        && !connPtr->messagePtr->isMalformed && connPtr->documentStatus == 0
+        && !NsReplyIsClosed(connPtr)
+        && (connPtr->pub.flags & NS_CONN_SENTHDRS) == 0
+        && failureProc(connPtr, status);
+}
 
 int
 NsReturnStatusPage(NsConn *connPtr, int status)
@@ -78,6 +117,7 @@ NsReturnStatusPage(NsConn *connPtr, int status)
     Ns_Conn    *conn = &connPtr->pub;
     const Page *pagePtr = FindPage(status);
     int         result;
+    char        text[TEXT_BYTES];
 
     if (pagePtr == NULL) {
         return Ns_ConnReturnStatus(conn, status);
@@ -95,10 +135,42 @@ NsReturnStatusPage(NsConn *connPtr, int status)
     if (status == 401) {
         DemandPassword(conn);
     }
+    if (NsStatusPageTellFailure(connPtr, status)) {
+        return NS_OK;
+    }
     if (NsErrorPageReturn(connPtr, status, &result)) {
         return result;
     }
-    return Ns_ConnReturnNotice(conn, status, pagePtr->title, pagePtr->text);
+    return Ns_ConnReturnNotice(conn, status, pagePtr->title,
+                               TextOf(pagePtr, connPtr, text));
+}
+
+/*
+ * Who sent too much is told how much would do.
+ */
+static const char *
+TextOf(const Page *pagePtr, NsConn *connPtr, char buffer[TEXT_BYTES])
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB"};
+    int64_t                  limit;
+    int                      unit = 0;
+
+    if (pagePtr->status != 413 || connPtr->sockPtr == NULL
+        || connPtr->messagePtr->refusal != 413) {
+        return pagePtr->text;
+    }
+    limit = connPtr->messagePtr->bodyLimit;
+    if (limit == 0) {
+        limit = NsSockMaxInput(connPtr->sockPtr);
+    }
+    while (limit > 0 && limit % 1024 == 0 && unit < 3) {
+        limit /= 1024;
+        unit++;
+    }
+    snprintf(buffer, TEXT_BYTES,
+             "The upload is too large; the limit is %" PRId64 " %s.", limit,
+             units[unit]);
+    return buffer;
 }
 
 static const Page *
@@ -135,12 +207,16 @@ Ns_ConnReturnNotice(Ns_Conn *conn, int status, const char *title,
     int        result;
 
     Ns_DStringInit(&ds);
-    if (status >= 400 && (conn->flags & NS_CONN_SENTHDRS) == 0) {
-        NsReplyAddVary(connPtr, "Accept");
+    if ((conn->flags & NS_CONN_SENTHDRS) == 0) {
+        /* Of a content that is not sent. */
+        Ns_SetIDeleteKey(conn->outputheaders, "Content-Encoding");
+        if (status >= 400) {
+            NsReplyAddVary(connPtr, "Accept");
+        }
     }
     if (status >= 400
         && NsPrefersJson(NsHttpFind(&connPtr->messagePtr->head, "Accept"))) {
-        AppendProblem(&ds, status, title, notice);
+        AppendProblem(&ds, connPtr, status, title, notice);
         result = Ns_ConnReturnCharData(conn, status, Ns_DStringValue(&ds),
                                        Ns_DStringLength(&ds),
                                        "application/problem+json");
@@ -157,9 +233,11 @@ Ns_ConnReturnNotice(Ns_Conn *conn, int status, const char *title,
  * A problem document (RFC 9457).
  */
 static void
-AppendProblem(Ns_DString *dsPtr, int status, const char *title,
+AppendProblem(Ns_DString *dsPtr, NsConn *connPtr, int status, const char *title,
               const char *notice)
 {
+    const char *id = RequestId(connPtr);
+
     Ns_DStringAppend(dsPtr, "{\"type\":\"about:blank\",\"title\":");
     AppendJsonText(dsPtr, title);
     Ns_DStringPrintf(dsPtr, ",\"status\":%d", status);
@@ -167,7 +245,21 @@ AppendProblem(Ns_DString *dsPtr, int status, const char *title,
         Ns_DStringAppend(dsPtr, ",\"detail\":");
         AppendJsonText(dsPtr, notice);
     }
+    if (id != NULL) {
+        Ns_DStringVarAppend(dsPtr, ",\"request_id\":\"", id, "\"", NULL);
+    }
     Ns_DStringAppend(dsPtr, "}\n");
+}
+
+/*
+ * For the visitor to quote: no character of it needs an escape.  NULL: none.
+ */
+static const char *
+RequestId(NsConn *connPtr)
+{
+    const NsLogIdentity *identityPtr = NsConnIdentity(connPtr);
+
+    return identityPtr == NULL ? NULL : identityPtr->requestId;
 }
 
 /*
@@ -185,15 +277,54 @@ AppendJsonText(Ns_DString *dsPtr, const char *html)
     Ns_DStringFree(&text);
 }
 
-/*
- * The browser takes its colours for light or dark, as the user likes.
- */
 static void
 AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status, const char *title,
              const char *notice)
 {
     NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
+    Ns_DString       detail;
 
+    Ns_DStringInit(&detail);
+    if (requestPtr->noticeDetail) {
+        Ns_DStringVarAppend(&detail, Ns_InfoServerName(), " on ", NULL);
+        (void) Ns_ConnLocationAppend(&connPtr->pub, &detail);
+    }
+    if (status >= 400 && RequestId(connPtr) != NULL) {
+        Ns_DStringVarAppend(&detail,
+                            Ns_DStringLength(&detail) > 0 ? ", request "
+                                                          : "Request ",
+                            RequestId(connPtr), NULL);
+    }
+    if (!AppendTemplate(dsPtr, connPtr, status, title, notice,
+                        Ns_DStringValue(&detail))) {
+        AppendBuiltIn(dsPtr, title, notice, Ns_DStringValue(&detail),
+                      status >= 400 ? requestPtr->errorMinSize : 0);
+    }
+    Ns_DStringFree(&detail);
+}
+
+/*
+ * A server that is busy has no time for it, and what was refused while it came
+ * meets no script.
+ */
+static bool
+AppendTemplate(Ns_DString *dsPtr, NsConn *connPtr, int status,
+               const char *title, const char *notice, const char *detail)
+{
+    const char *file = NsConnRequestServer(connPtr)->noticeAdp;
+
+    return templateProc != NULL && file != NULL && status != 503
+        && !connPtr->messagePtr->isMalformed
+        && templateProc(connPtr, file, title, notice, detail, dsPtr);
+}
+
+/*
+ * The browser takes its colours for light or dark, as the user likes.
+ */
+static void
+AppendBuiltIn(Ns_DString *dsPtr, const char *title, const char *notice,
+              const char *detail, int minBytes)
+{
     Ns_DStringVarAppend(
         dsPtr,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -204,16 +335,12 @@ AppendNotice(Ns_DString *dsPtr, NsConn *connPtr, int status, const char *title,
     if (notice != NULL) {
         Ns_DStringVarAppend(dsPtr, "<div>", notice, "</div>\n", NULL);
     }
-    if (requestPtr->noticeDetail) {
-        Ns_DStringVarAppend(dsPtr, "<footer><small>", Ns_InfoServerName(),
-                            " on ", NULL);
-        (void) Ns_ConnLocationAppend(&connPtr->pub, dsPtr);
-        Ns_DStringAppend(dsPtr, "</small></footer>\n");
+    if (*detail != '\0') {
+        Ns_DStringVarAppend(dsPtr, "<footer><small>", detail,
+                            "</small></footer>\n", NULL);
     }
-    if (status >= 400) {
-        while (Ns_DStringLength(dsPtr) < requestPtr->errorMinSize) {
-            Ns_DStringAppend(dsPtr, "                    ");
-        }
+    while (Ns_DStringLength(dsPtr) < minBytes) {
+        Ns_DStringAppend(dsPtr, "                    ");
     }
     Ns_DStringAppend(dsPtr, "</body>\n</html>\n");
 }
@@ -320,10 +447,9 @@ Ns_ConnReturnMoved(Ns_Conn *conn, const char *url)
 }
 
 /*
- * A path stays one, so that it leads to the host that the client reached, by
- * whatever names proxies know this server; with redirectwithhost off, or a
- * location of a module's own, that comes before it.  It also does before what
- * browsers would take for the name of another host: two slashes.
+ * The location of this server comes before a path.  With relativeredirects a
+ * path stays one, unless browsers would take it for the name of another host:
+ * two slashes.
  *
  * The target goes into the page as text, so it is quoted; the Location field
  * has it as given, but for characters that would end the field.
@@ -338,7 +464,7 @@ ReturnLink(Ns_Conn *conn, int status, const char *url, const char *text)
     Ns_DStringInit(&notice);
     if (*url == '/'
         && (url[1] == '/' || url[1] == '\\'
-            || !NsVhostLeadsToHost(NsConnOf(conn)))) {
+            || !NsConnRequestServer(NsConnOf(conn))->relativeRedirects)) {
         (void) Ns_ConnLocationAppend(conn, &target);
     }
     Ns_DStringAppend(&target, url);

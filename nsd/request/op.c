@@ -16,6 +16,7 @@
 #include "base/lock.h"
 #include "http/judge.h"
 #include "request/conn_int.h"
+#include "request/routes.h"
 #include "request/urlspace.h"
 
 typedef struct Op {
@@ -24,6 +25,9 @@ typedef struct Op {
     _Atomic(Ns_Callback *) freeProc; /* NULL: arg is not freed. */
     void                  *arg;
     int                    flags;
+    _Atomic(NsRoute *)     routePtr; /* NULL: not asked for yet.  Found by any
+                                      * thread, all find the same. */
+    char route[];                    /* Its name. */
 } Op;
 
 /*
@@ -38,16 +42,17 @@ typedef struct NsProxyHandler {
 
 static int opId; /* Constant after NsOpInit. */
 
-static Op  *CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg,
-                     int flags);
-static bool RefOp(void *data, void *arg);
-static void UnrefOp(void *data);
-static int  RunOp(NsConn *connPtr, Op *opPtr);
-static int  RunNone(NsConn *connPtr, const NsContext *contextPtr);
-static void AppendAllowed(Tcl_DString *dsPtr, NsConn *connPtr,
-                          const NsContext *contextPtr);
+static Op             *CreateOp(const NsOpSpec *specPtr);
+static bool            RefOp(void *data, void *arg);
+static void            UnrefOp(void *data);
+static int             RunOp(NsConn *connPtr, Op *opPtr);
+static NsRoute        *RouteOf(const NsServer *serverPtr, Op *opPtr);
+static int             RunNone(NsConn *connPtr, const NsContext *contextPtr);
+static void            AppendAllowed(Tcl_DString *dsPtr, NsConn *connPtr,
+                                     const NsContext *contextPtr);
 static NsUrlVisitProc  VisitMethod;
 static NsUrlMethodProc AppendMethod;
+static void            AppendOnce(const char *method, Tcl_DString *dsPtr);
 static bool            HasMethod(NsServer *serverPtr, const char *method);
 static NsProxyHandler *FindProxy(NsRequestServer *requestPtr,
                                  const char *method, const char *protocol);
@@ -73,7 +78,12 @@ Ns_RegisterRequest(const char *server, const char *method, const char *url,
         Ns_UnRegisterRequestEx(server, method, url, flags);
     }
     Ns_UrlSpecificSet(server, method, url, opId,
-                      CreateOp(proc, freeProc, arg, flags),
+                      CreateOp(&(NsOpSpec){.method = method,
+                                           .url = url,
+                                           .proc = proc,
+                                           .freeProc = freeProc,
+                                           .arg = arg,
+                                           .flags = flags}),
                       flags & ~NS_OP_NODELETE, UnrefOp);
 }
 
@@ -81,10 +91,7 @@ void
 NsOpRegister(NsServer *serverPtr, const NsOpSpec *specPtr)
 {
     NsUrlSpaceSetFor(serverPtr, opId, specPtr->constraintsPtr, specPtr->method,
-                     specPtr->url,
-                     CreateOp(specPtr->proc, specPtr->freeProc, specPtr->arg,
-                              specPtr->flags),
-                     specPtr->flags, UnrefOp);
+                     specPtr->url, CreateOp(specPtr), specPtr->flags, UnrefOp);
 }
 
 void
@@ -152,11 +159,13 @@ NsOpRun(NsConn *connPtr)
     NsContext   context = {.messagePtr = connPtr->messagePtr};
     Op         *opPtr;
 
+    NsAssert(!connPtr->messagePtr->isMalformed);
     if (method == NULL || NsConnRequest(connPtr)->url == NULL) {
-        return method != NULL && STREQ(method, "BAD") ? 400 : 404;
+        return 404;
     }
     opPtr = NsUrlSpaceFindFor(connPtr->serverPtr, opId, &context, method,
-                              NsConnRequest(connPtr)->url, 0, RefOp, NULL);
+                              NsConnRequest(connPtr)->url, NS_URL_ALSO_GET,
+                              RefOp, NULL);
     return opPtr != NULL ? RunOp(connPtr, opPtr) : RunNone(connPtr, &context);
 }
 
@@ -171,9 +180,6 @@ RunNone(NsConn *connPtr, const NsContext *contextPtr)
     Tcl_DString allowed;
     int         result;
 
-    if (STREQ(method, "BAD")) {
-        return 400;
-    }
     if (!NsHttpKnowsMethod(method) && !HasMethod(connPtr->serverPtr, method)) {
         return 501;
     }
@@ -215,14 +221,24 @@ VisitMethod(const NsUrlEntry *entryPtr, void *arg)
 }
 
 /*
- * Add to a list as fields have them what is not in it yet.
+ * Add to a list as fields have them what is not in it yet.  What answers GET
+ * answers HEAD.
  */
 static void
 AppendMethod(const char *method, void *arg)
 {
-    Tcl_DString *dsPtr = arg;
-    const char  *next = Tcl_DStringValue(dsPtr);
-    size_t       length = strlen(method);
+    AppendOnce(method, arg);
+    if (STREQ(method, "GET")) {
+        AppendOnce("HEAD", arg);
+    }
+}
+
+static void
+AppendOnce(const char *method, Tcl_DString *dsPtr)
+{
+    const char *next = Tcl_DStringValue(dsPtr);
+    size_t      length = strlen(method);
+
     while (*next != '\0') {
         size_t nextLength = strcspn(next, ",");
 
@@ -271,7 +287,12 @@ Ns_RegisterProxyRequest(const char *server, const char *method,
         }
         return;
     }
-    opPtr = CreateOp(proc, freeProc, arg, 0);
+    opPtr = CreateOp(&(NsOpSpec){
+        .method = method,
+        .url = protocol,
+        .proc = proc,
+        .freeProc = freeProc,
+        .arg = arg});
     Ns_MutexLock(&requestPtr->listLock);
     oldPtr = SetProxyOpLocked(requestPtr, method, protocol, opPtr);
     Ns_MutexUnlock(&requestPtr->listLock);
@@ -333,14 +354,16 @@ NsOpIs(NsServer *serverPtr, const char *method, const char *url,
        Ns_OpProc *proc)
 {
     NsContext any = {.isAny = true};
-    Op       *opPtr = NsUrlSpaceFind(serverPtr, opId, method, url, RefOp, NULL);
+    Op       *opPtr = NsUrlSpaceFindFor(serverPtr, opId, NULL, method, url,
+                                        NS_URL_ALSO_GET, RefOp, NULL);
     bool      isHandler;
 
     if (opPtr == NULL) {
         return false;
     }
     isHandler = opPtr->proc == proc
-        && NsUrlSpaceFindFor(serverPtr, opId, &any, method, url, 0, NULL, NULL)
+        && NsUrlSpaceFindFor(serverPtr, opId, &any, method, url,
+                             NS_URL_ALSO_GET, NULL, NULL)
             == opPtr;
     UnrefOp(opPtr);
     return isHandler;
@@ -365,15 +388,17 @@ NsOpList(Ns_DString *dsPtr, NsServer *serverPtr)
 }
 
 static Op *
-CreateOp(Ns_OpProc *proc, Ns_Callback *freeProc, void *arg, int flags)
+CreateOp(const NsOpSpec *specPtr)
 {
-    Op *opPtr = ns_calloc(1, sizeof(Op));
+    size_t routeBytes = strlen(specPtr->method) + strlen(specPtr->url) + 2;
+    Op    *opPtr = ns_calloc(1, sizeof(Op) + routeBytes);
 
     atomic_init(&opPtr->nRefs, 1);
-    opPtr->proc = proc;
-    atomic_init(&opPtr->freeProc, freeProc);
-    opPtr->arg = arg;
-    opPtr->flags = flags;
+    opPtr->proc = specPtr->proc;
+    atomic_init(&opPtr->freeProc, specPtr->freeProc);
+    opPtr->arg = specPtr->arg;
+    opPtr->flags = specPtr->flags;
+    snprintf(opPtr->route, routeBytes, "%s %s", specPtr->method, specPtr->url);
     return opPtr;
 }
 
@@ -408,6 +433,9 @@ UnrefOp(void *data)
     }
 }
 
+/*
+ * The handler may know a better name for the route: the file of a page.
+ */
 static int
 RunOp(NsConn *connPtr, Op *opPtr)
 {
@@ -415,9 +443,26 @@ RunOp(NsConn *connPtr, Op *opPtr)
 
     connPtr->look = connPtr->messagePtr->report;
     NsConnMayChangeFiles(connPtr);
+    NsConnSetRoute(connPtr, NULL);
     result = opPtr->proc(opPtr->arg, &connPtr->pub);
+    if (connPtr->routePtr == NULL) {
+        NsConnSetRoute(connPtr, RouteOf(connPtr->serverPtr, opPtr));
+    }
     UnrefOp(opPtr);
     return result > 0 ? NS_ERROR : result;
+}
+
+static NsRoute *
+RouteOf(const NsServer *serverPtr, Op *opPtr)
+{
+    NsRoute *routePtr = atomic_load_explicit(&opPtr->routePtr,
+                                             memory_order_acquire);
+
+    if (unlikely(routePtr == NULL)) {
+        routePtr = NsRouteFind(serverPtr, opPtr->route);
+        atomic_store_explicit(&opPtr->routePtr, routePtr, memory_order_release);
+    }
+    return routePtr;
 }
 
 static NsProxyHandler *

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "dispatch/pool_config.h"
 #include "process/parameters.h"
+#include "process/setting.h"
 #include "request/constraints.h"
 #include "request/reqserver.h"
 #include "request/urlspace.h"
@@ -47,13 +48,19 @@ typedef struct Spec {
     NsConstraints *constraintsPtr; /* Or NULL. */
 } Spec;
 
+static NsSettingProc AccessMap;
+
+#define MAP(key_, sentence_)                                     \
+    {                                                            \
+        .key = key_, .type = NS_PARAM_STRING, .defaultText = "", \
+        .sentence = sentence_, .settingProc = AccessMap          \
+    }
+
 static const NsParameter rows[] = {
-    NS_LISTED("map", NS_PARAM_STRING, "",
-              "METHOD URLPATTERN ?{KEY VALUE ...}? of requests that this pool "
-              "serves; may be repeated."),
-    NS_LISTED("map-noinherit", NS_PARAM_STRING, "",
-              "The same, for exactly this URL."),
-    NS_PARAM_END};
+    MAP("map",
+        "METHOD URLPATTERN ?{KEY VALUE ...}? of requests that this pool "
+        "serves; may be repeated."),
+    MAP("map-noinherit", "The same, for exactly this URL."), NS_PARAM_END};
 
 typedef struct Choice {
     const NsMessage *messagePtr; /* NULL: no condition holds. */
@@ -68,10 +75,15 @@ typedef struct List {
 
 static int poolMapId; /* Constant after NsPoolMapInit. */
 
-static bool     ParseSpec(Spec *specPtr, const char *text);
-static void     FreeSpec(Spec *specPtr);
-static bool     Accept(void *data, void *arg);
-static bool     CopyTargets(void *data, void *arg);
+typedef Ns_ReturnCode MapProc(NsServer *serverPtr, NsPool *poolPtr,
+                              const char *text, bool inherits);
+
+static void ChangeMaps(NsPool *poolPtr, const char *list, const char *otherList,
+                       bool inherits, MapProc *proc);
+static bool ParseSpec(Spec *specPtr, const char *text);
+static void FreeSpec(Spec *specPtr);
+static bool Accept(void *data, void *arg);
+static bool CopyTargets(void *data, void *arg);
 static Target  *CreateTarget(NsPool              *poolPtr,
                              const NsConstraints *constraintsPtr);
 static bool     IsSameTarget(const Target *targetPtr, const Spec *specPtr);
@@ -122,6 +134,57 @@ NsPoolMapServerInit(NsServer *serverPtr)
         (void) Ns_ConfigGetValue(Ns_DStringValue(&ds), "map");
     }
     Ns_DStringFree(&ds);
+}
+
+/*
+ * A script may have removed a mapping of the file.
+ */
+static Ns_ReturnCode
+AccessMap(const char *section, NsSettingAccess *accessPtr)
+{
+    NsPool *poolPtr = NsPoolFindBySection(section);
+
+    NsAssert(poolPtr != NULL && accessPtr->rowPtr == NULL);
+    for (int i = 0; i < accessPtr->nChanges && !accessPtr->isTrial; i++) {
+        const NsSettingChange *changePtr = &accessPtr->changes[i];
+        bool                   inherits = STREQ(changePtr->rowPtr->key, "map");
+
+        ChangeMaps(poolPtr, changePtr->oldText, changePtr->text, inherits,
+                   NsPoolMapRemove);
+        ChangeMaps(poolPtr, changePtr->text, changePtr->oldText, inherits,
+                   NsPoolMapAdd);
+    }
+    return NS_OK;
+}
+
+/*
+ * Those of one list that are not in the other.
+ */
+static void
+ChangeMaps(NsPool *poolPtr, const char *list, const char *otherList,
+           bool inherits, MapProc *proc)
+{
+    const char **maps, **others;
+    int          nMaps, nOthers;
+
+    if (Tcl_SplitList(NULL, list, &nMaps, &maps) != TCL_OK) {
+        return;
+    }
+    if (Tcl_SplitList(NULL, otherList, &nOthers, &others) == TCL_OK) {
+        for (int i = 0; i < nMaps; i++) {
+            bool isCommon = false;
+
+            for (int j = 0; j < nOthers && !isCommon; j++) {
+                isCommon = STREQ(maps[i], others[j]);
+            }
+            if (!isCommon) {
+                (void) proc(NsPoolServerOf(poolPtr), poolPtr, maps[i],
+                            inherits);
+            }
+        }
+        Tcl_Free((char *) others);
+    }
+    Tcl_Free((char *) maps);
 }
 
 NsPool *

@@ -9,10 +9,13 @@
 #include "nssockaddr.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/chars.h"
 #include "base/episode.h"
+#include "base/lock.h"
 #include "http/location.h"
 #include "http/parse.h"
 #include "process/parameters.h"
+#include "process/setting.h"
 
 typedef struct Settings {
     const char *trustedProxies;
@@ -22,44 +25,57 @@ typedef struct Settings {
     bool        skipsNonPublic;
 } Settings;
 
+static NsSettingProc AccessProxies;
+
+#define LIVE .settingProc = AccessProxies
+
 static const NsParameter processRows[] = {
     NS_LIST(Settings, trustedProxies, "trustedproxies", "",
             "Addresses and networks (ADDRESS/BITS) of proxies that are "
-            "believed when they name the client."),
+            "believed when they name the client.",
+            LIVE),
     NS_BOOL(Settings, isReverseProxyMode, "reverseproxymode", "false",
-            "As enabled in section ns/reverseproxymode."),
+            "As enabled in section ns/reverseproxymode.", LIVE),
     NS_PARAM_END};
 
 static const NsParameter modeRows[] = {
     NS_BOOL(Settings, isEnabled, "enabled", "false",
-            "The server is behind proxies, which name the client."),
+            "The server is behind proxies, which name the client.", LIVE),
     NS_LIST(Settings, trustedServers, "trustedservers", "",
             "Those proxies, like trustedproxies in ns/parameters. Empty both:"
-            " those on this machine and in private networks."),
+            " those on this machine and in private networks.",
+            LIVE),
     NS_BOOL(Settings, skipsNonPublic, "skipnonpublic", "false",
             "A client has a public address; others that proxies name are "
-            "passed over."),
+            "passed over.",
+            LIVE),
     NS_PARAM_END};
 
-static NsProxies configured; /* Constant after start. */
-static NsProxies nearby;     /* Likewise. */
+static const NsProxies            none;
+static _Atomic(const NsProxies *) configuredPtr = &none;
+static NsProxies                  nearby; /* Constant after start. */
 
+static Ns_Mutex lock;
+static Settings settings; /* Guarded by the lock. */
+
+static void             Take(void);
+static const NsProxies *Configured(void);
 static void Add(NsProxies *proxiesPtr, const char *key, const char *list);
 static void NoteJunk(const NsMessage *messagePtr);
+static const char *OnlyField(const NsHttpHead *headPtr, const char *name);
 
 void
 NsProxiesInit(void)
 {
     NsParametersRegister("ns/parameters", processRows, sizeof(Settings));
     NsParametersRegister("ns/reverseproxymode", modeRows, sizeof(Settings));
+    NsMutexSetup(&lock, NS_RANK_LIMITS, "ns:proxies", NULL);
 }
 
 void
 NsProxiesConfigure(void)
 {
     static bool isDone;
-    Settings    settings;
-    bool        isMode;
 
     if (isDone) {
         return;
@@ -67,23 +83,55 @@ NsProxiesConfigure(void)
     isDone = true;
     NsParametersFill(processRows, "ns/parameters", &settings);
     NsParametersFill(modeRows, "ns/reverseproxymode", &settings);
-    isMode = settings.isReverseProxyMode || settings.isEnabled;
-
     Add(&nearby, "built in",
         "127.0.0.0/8 ::1 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7");
-    Add(&configured, "trustedproxies", settings.trustedProxies);
+    Take();
+}
+
+/*
+ * Whoever is reading the former lists goes on with them: they stay.
+ */
+static void
+Take(void)
+{
+    bool       isMode = settings.isReverseProxyMode || settings.isEnabled;
+    NsProxies *newPtr = ns_calloc(1, sizeof(*newPtr));
+
+    Add(newPtr, "trustedproxies", settings.trustedProxies);
     if (isMode) {
-        Add(&configured, "trustedservers", settings.trustedServers);
+        Add(newPtr, "trustedservers", settings.trustedServers);
     }
-    if (isMode && configured.n == 0) {
+    if (isMode && newPtr->n == 0) {
         Ns_Log(Security,
                "config: reverse proxy mode without a list of proxies: those on "
                "this machine and in private networks are believed; set "
                "trustedservers in ns/reverseproxymode, or trustedproxies in "
                "ns/parameters");
-        configured = nearby;
+        *newPtr = nearby;
     }
-    configured.skipsNonPublic = settings.skipsNonPublic;
+    newPtr->skipsNonPublic = settings.skipsNonPublic;
+    newPtr->formerPtr = Configured();
+    atomic_store_explicit(&configuredPtr, newPtr, memory_order_release);
+}
+
+static Ns_ReturnCode
+AccessProxies(const char *section, NsSettingAccess *accessPtr)
+{
+    Ns_ReturnCode result;
+
+    Ns_MutexLock(&lock);
+    result = NsSettingAccessStruct(accessPtr, &settings);
+    if (result == NS_OK && accessPtr->nChanges > 0 && !accessPtr->isTrial) {
+        Take();
+    }
+    Ns_MutexUnlock(&lock);
+    return result;
+}
+
+static const NsProxies *
+Configured(void)
+{
+    return atomic_load_explicit(&configuredPtr, memory_order_acquire);
 }
 
 const char *
@@ -96,7 +144,7 @@ NsProxiesClient(NsMessage *messagePtr)
     if (client == buffer) {
         return NsArenaDup(&messagePtr->arena, buffer, strlen(buffer));
     }
-    if (unlikely(configured.n > 0)) {
+    if (unlikely(Configured()->n > 0)) {
         NoteJunk(messagePtr);
     }
     return client;
@@ -112,7 +160,7 @@ NoteJunk(const NsMessage *messagePtr)
     static NsEpisode episode;
     size_t           length;
     const char      *junk = NsForwardedJunk(&messagePtr->head, messagePtr->peer,
-                                            &configured, &length);
+                                            Configured(), &length);
 
     if (junk != NULL && NsEpisodeBegins(&episode)) {
         Ns_Log(Warning,
@@ -125,16 +173,16 @@ const char *
 NsProxiesClientText(const NsMessage *messagePtr,
                     char             buffer[NS_FORWARDED_BYTES])
 {
-    return configured.n == 0
+    return Configured()->n == 0
         ? messagePtr->peer
-        : NsForwardedPeer(&messagePtr->head, messagePtr->peer, &configured,
+        : NsForwardedPeer(&messagePtr->head, messagePtr->peer, Configured(),
                           buffer);
 }
 
 bool
 NsProxiesTrust(const char *peer)
 {
-    return NsProxiesHave(&configured, peer);
+    return NsProxiesHave(Configured(), peer);
 }
 
 bool
@@ -147,20 +195,50 @@ Ns_SockaddrTrustedReverseProxy(const struct sockaddr *saPtr)
 }
 
 /*
+ * The value of a field; "" if there are several: the first of them may be what
+ * the client sent to the proxy.
+ */
+static const char *
+OnlyField(const NsHttpHead *headPtr, const char *name)
+{
+    const char *value = NULL;
+    size_t      length = strlen(name);
+
+    for (int i = 0; i < headPtr->nFields; i++) {
+        const NsHttpField *fieldPtr = &headPtr->fields[i];
+
+        if (fieldPtr->nameLength == length
+            && NsIsSameNoCase(fieldPtr->name, name, length)) {
+            value = value == NULL ? fieldPtr->value : "";
+        }
+    }
+    return value;
+}
+
+/*
  * A list of several is not understood: which of them counts is not defined.
  */
 void
 NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
-                  const char **authorityPtr)
+                  const char **authorityPtr, char buffer[NS_PROXIES_BYTES])
 {
     const NsHttpHead *headPtr = &messagePtr->head;
     const char       *scheme, *authority;
+    char              word[8];
 
-    if (!NsProxiesHave(&configured, messagePtr->peer)) {
+    if (!NsProxiesHave(Configured(), messagePtr->peer)) {
         return;
     }
-    scheme = NsHttpFind(headPtr, "X-Forwarded-Proto");
-    authority = NsHttpFind(headPtr, "X-Forwarded-Host");
+    scheme = OnlyField(headPtr, "X-Forwarded-Proto");
+    authority = OnlyField(headPtr, "X-Forwarded-Host");
+    if (scheme == NULL
+        && NsForwardedParameter(headPtr, "proto", word, sizeof(word))) {
+        scheme = word;
+    }
+    if (authority == NULL
+        && NsForwardedParameter(headPtr, "host", buffer, NS_PROXIES_BYTES)) {
+        authority = buffer;
+    }
     if (scheme != NULL && (STRIEQ(scheme, "https") || STRIEQ(scheme, "http"))) {
         *schemePtr = STRIEQ(scheme, "https") ? "https" : "http";
     }
@@ -174,7 +252,8 @@ NsProxiesForwarded(const NsHttpHead *headPtr, const char *peer,
                    char buffer[NS_FORWARDED_BYTES])
 {
     return NsForwardedPeer(headPtr, peer,
-                           configured.n > 0 ? &configured : &nearby, buffer);
+                           Configured()->n > 0 ? Configured() : &nearby,
+                           buffer);
 }
 
 /*

@@ -11,6 +11,8 @@
 #include "http/forwarded.h"
 #include "net/message.h"
 
+#define NS_PROXIES_BYTES 300 /* Longest name of a host, and port. */
+
 /*
  * Register the parameters; read them, when the configuration is there: later
  * calls do nothing.
@@ -38,10 +40,12 @@ bool NsProxiesTrust(const char *peer);
 
 /*
  * Scheme and authority as the client used them, where one of trustedproxies
- * says so with X-Forwarded-Proto and X-Forwarded-Host; unchanged otherwise.
+ * says so with X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded;
+ * unchanged otherwise.  The authority may be in buffer.
  */
 void NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
-                       const char **authorityPtr);
+                       const char **authorityPtr,
+                       char         buffer[NS_PROXIES_BYTES]);
 
 /*
  * The client for somebody who asks for what proxies say: without trustedproxies

@@ -14,6 +14,7 @@
 
 #include "request/reply.h"
 
+#include "nslog.h"
 #include "nsstring.h"
 #include "base/assert.h"
 #include "dispatch/pool_stats.h"
@@ -58,9 +59,12 @@ static StageProc *const stages[] = {Decide, AddHead, AddBody, Announce, Send};
 static int           Take(NsConn *connPtr, Ns_Sock *takenPtr);
 static Ns_ReturnCode RunStages(Output *outPtr);
 static NsPiece      *NextPiece(Output *outPtr);
+static bool          IsOverrun(const NsConn *connPtr);
+static void          CutBody(Output *outPtr);
 static void          AddText(Output *outPtr, const char *text, size_t length);
 static int64_t       SumBytes(const NsPiece *pieces, int nPieces);
 static bool          IsBodyDue(const NsConn *connPtr);
+static void          Finish(NsConn *connPtr, bool isCut);
 static void          EndBody(NsConn *connPtr);
 static void          Account(NsConn *connPtr);
 static void          NoteBytes(NsConn *connPtr);
@@ -153,6 +157,19 @@ NsConnIsDetached(const NsConn *connPtr)
 void
 NsReplyFinish(NsConn *connPtr)
 {
+    Finish(connPtr, false);
+}
+
+void
+NsReplyAbort(NsConn *connPtr)
+{
+    connPtr->keep = 0;
+    Finish(connPtr, true);
+}
+
+static void
+Finish(NsConn *connPtr, bool isCut)
+{
     NsSock *sockPtr = connPtr->sockPtr;
     bool    mayKeep;
 
@@ -160,25 +177,21 @@ NsReplyFinish(NsConn *connPtr)
     if (sockPtr == NULL) {
         return;
     }
-    if (IsBodyDue(connPtr)) {
+    if (IsBodyDue(connPtr) && !isCut) {
         EndBody(connPtr);
     }
     Account(connPtr);
     mayKeep = connPtr->keep > 0 && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
+    if (isCut) {
+        NsSockCut(sockPtr);
+    }
     NsSockFinish(sockPtr, mayKeep);
     CheckReply(connPtr);
     if (nsConnHooks.closeProc != NULL) {
         nsConnHooks.closeProc(connPtr);
     }
-}
-
-void
-NsReplyAbort(NsConn *connPtr)
-{
-    connPtr->keep = 0;
-    NsReplyFinish(connPtr);
 }
 
 bool
@@ -259,6 +272,10 @@ AddBody(Output *outPtr)
         return;
     }
     connPtr->bodyBytes += outPtr->bodyBytes;
+    if (unlikely(IsOverrun(connPtr))) {
+        CutBody(outPtr);
+        body = outPtr->body;
+    }
     if (outPtr->room > 0 && outPtr->nBody == 1 && body->fd < 0
         && body->releaseProc == NULL) {
         NsPiece *headPtr = &outPtr->pieces[0];
@@ -285,6 +302,41 @@ AddBody(Output *outPtr)
         AddText(outPtr, "0\r\n\r\n", 5);
         connPtr->pub.flags |= NS_CONN_SENT_LAST_CHUNK;
     }
+}
+
+/*
+ * Whether there is more of the body than its length says.
+ */
+static bool
+IsOverrun(const NsConn *connPtr)
+{
+    return connPtr->responseLength >= 0
+        && connPtr->bodyBytes > connPtr->responseLength
+        && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
+}
+
+/*
+ * The client would take the surplus for the start of the next reply.
+ */
+static void
+CutBody(Output *outPtr)
+{
+    const NsConn *connPtr = outPtr->connPtr;
+    int64_t       surplus = MIN(connPtr->bodyBytes - connPtr->responseLength,
+                                outPtr->bodyBytes);
+    NsPiece      *pieces = NsArenaAlloc(NsConnArena(outPtr->connPtr),
+                                        sizeof(NsPiece) * (size_t) outPtr->nBody);
+
+    NsAssert(surplus > 0 && (outPtr->flags & NS_CONN_CHUNK) == 0);
+    memcpy(pieces, outPtr->body, sizeof(NsPiece) * (size_t) outPtr->nBody);
+    outPtr->bodyBytes -= surplus;
+    for (int i = outPtr->nBody - 1; surplus > 0; i--) {
+        size_t cut = MIN((size_t) surplus, pieces[i].length);
+
+        pieces[i].length -= cut;
+        surplus -= (int64_t) cut;
+    }
+    outPtr->body = pieces;
 }
 
 static void
@@ -318,8 +370,8 @@ Announce(Output *outPtr)
 }
 
 /*
- * Large replies go to a writer thread whole; others only if the client is too
- * slow.
+ * The largest replies go to a writer thread whole; others only if the client is
+ * too slow.
  */
 static void
 Send(Output *outPtr)
@@ -333,8 +385,7 @@ Send(Output *outPtr)
         return;
     }
     if (outPtr->isForWriter
-        || (settingsPtr->nWriters > 0
-            && outPtr->bodyBytes >= settingsPtr->writerSize
+        || (NsSockIsForWriter(connPtr->sockPtr, outPtr->bodyBytes)
             && (!isStream || settingsPtr->writerStreaming))) {
         outPtr->result = NsSockQueue(connPtr->sockPtr, outPtr->pieces,
                                      outPtr->n);
@@ -393,6 +444,15 @@ Account(NsConn *connPtr)
         && connPtr->bodyBytes != connPtr->responseLength
         && (connPtr->pub.flags & NS_CONN_SKIPBODY) == 0) {
         connPtr->keep = 0;
+        if (IsOverrun(connPtr)) {
+            Ns_Log(Warning,
+                   "conn[%s]: the body has %" PRId64
+                   " bytes more than its Content-Length of %" PRId64
+                   ": they are not sent",
+                   NsConnRequest(connPtr)->url,
+                   connPtr->bodyBytes - connPtr->responseLength,
+                   connPtr->responseLength);
+        }
     }
     if (!connPtr->isAnnounced && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
         NsReqTraceAnnounce(connPtr, NS_ACCESS_SENDING, 0);

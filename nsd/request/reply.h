@@ -30,8 +30,8 @@ Ns_ReturnCode NsReplySend(NsConn *connPtr, const NsPiece *pieces, int nPieces,
 void NsReplyFinish(NsConn *connPtr);
 
 /*
- * A fatal error after the header was sent: what has been sent is ended
- * properly, but the connection closed.
+ * A fatal error after the header was sent: the connection is closed, and a
+ * body in chunks does not get its end, so that the client notices.
  */
 void NsReplyAbort(NsConn *connPtr);
 

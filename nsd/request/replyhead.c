@@ -18,7 +18,9 @@
 #include "http/judge.h"
 #include "http/status.h"
 #include "net/driver.h"
+#include "process/info.h"
 #include "request/conn_int.h"
+#include "request/requestid.h"
 
 #define MAX_SERVER_FIELD 90 /* MAX_START_BYTES hold it. */
 #define MAX_START_BYTES  (NS_REPLY_START_BYTES - NS_HTTP_DATE_LENGTH - 2)
@@ -40,10 +42,12 @@ static Start starts[2][2]; /* HTTP/1.0, HTTP/1.1; with Server, without. */
 static char  serverField[MAX_SERVER_FIELD + 3]; /* The whole field. */
 
 static void   SetServerField(const char *text);
+static void   RefuseInterim(NsConn *connPtr);
 static void   DropOwnFields(Ns_Set *setPtr);
 static size_t RenderStart(char *text, bool isHttp11, bool isStealthy,
                           int status);
 static void   AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn);
+static void   SetRequestId(NsConn *connPtr);
 static bool   CanChunk(const NsConn *connPtr);
 static bool   DecideKeep(const NsConn *connPtr, int64_t bodyBytes);
 static bool   IsMultipart(const NsConn *connPtr);
@@ -91,14 +95,22 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
 
     NsAssert(connPtr->replyState == NS_REPLY_OPEN);
     connPtr->replyState = NS_REPLY_DECIDED;
-    DropOwnFields(conn->outputheaders);
+    if (unlikely(connPtr->status < 200 && connPtr->status != 101)) {
+        RefuseInterim(connPtr);
+    }
     nOwn = (int) Ns_SetSize(conn->outputheaders);
     AddExtraHeaders(conn, NsConnRequestServer(connPtr)->extraHeaders, nOwn);
     AddExtraHeaders(conn, connPtr->settingsPtr->extraHeaders, nOwn);
+    DropOwnFields(conn->outputheaders);
+    SetRequestId(connPtr);
     if (bodyBytes == NS_LENGTH_UNKNOWN) {
         bodyBytes = connPtr->responseLength;
     }
-    if (bodyBytes != NS_LENGTH_UNKNOWN) {
+    /* What follows a 101 is another protocol's. */
+    if (NsStatusHasNoBody(connPtr->status) && connPtr->status != 101) {
+        conn->flags |= NS_CONN_SKIPBODY;
+        bodyBytes = 0;
+    } else if (bodyBytes != NS_LENGTH_UNKNOWN) {
         Ns_ConnSetLengthHeader(conn, bodyBytes);
     } else {
         isChunked = CanChunk(connPtr);
@@ -113,6 +125,19 @@ NsReplyDecide(NsConn *connPtr, int64_t bodyBytes)
         (void) NsSetPutBorrowed(conn->outputheaders, "Transfer-Encoding",
                                 "chunked");
     }
+}
+
+/*
+ * The client would wait for another reply, and take that of its next request
+ * for it (RFC 9110 15.2).
+ */
+static void
+RefuseInterim(NsConn *connPtr)
+{
+    Ns_Log(Warning,
+           "conn[%s]: status %d does not end a request; 500 is sent instead",
+           NsConnRequest(connPtr)->url, connPtr->status);
+    connPtr->status = 500;
 }
 
 char *
@@ -140,8 +165,8 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
         if (unlikely(!isClean)) {
             Ns_Log(
                 Warning,
-                "conn[%s]: reply field \"%s: %s\" has control characters: a name"
-                " with them is left out, in a value they become blanks",
+                "conn[%s]: reply field \"%s: %s\": a name that is not a token is"
+                " left out, control characters in a value become blanks",
                 NsConnRequest(connPtr)->url, fields[i].name, fields[i].value);
         }
     }
@@ -152,12 +177,20 @@ NsReplyRender(NsConn *connPtr, size_t room, size_t *lengthPtr)
     return text;
 }
 
+/*
+ * Then clients are to look for another server.
+ */
+static inline bool
+IsGoing(void)
+{
+    return NsDriversStopping() || NsInfoIsDraining();
+}
+
 bool
 NsReplyMayKeep(const NsSockSettings *settingsPtr, const NsHttpHead *headPtr,
                int64_t bodyBytes)
 {
-    if (settingsPtr->keepWait <= 0 || NsDriversStopping()
-        || !NsHttpAsksKeep(headPtr)) {
+    if (settingsPtr->keepWait <= 0 || IsGoing() || !NsHttpAsksKeep(headPtr)) {
         return false;
     }
     if (settingsPtr->keepaliveMaxDownloadSize > 0
@@ -206,14 +239,15 @@ RenderStart(char *text, bool isHttp11, bool isStealthy, int status)
 }
 
 /*
- * Date, connection and framing are the server's to tell: a script or module
- * that also does would make two fields of one.
+ * Server, date, connection and framing are the server's to tell: a script or
+ * module that also does would make two fields of one.
  */
 static void
 DropOwnFields(Ns_Set *setPtr)
 {
     static const char *const names[] = {
         [4] = "Date",
+        [6] = "Server",
         [10] = "Connection",
         [14] = "Content-Length",
         [17] = "Transfer-Encoding"};
@@ -253,12 +287,27 @@ AddExtraHeaders(Ns_Conn *conn, const char *list, int nOwn)
 }
 
 /*
+ * Whatever a script or another server has given as the id: logs have this one.
+ */
+static void
+SetRequestId(NsConn *connPtr)
+{
+    const char *field = NsConnRequestServer(connPtr)->requestIdField;
+
+    if (unlikely(field != NULL)) {
+        Ns_SetIDeleteKey(connPtr->pub.outputheaders, field);
+        (void) NsSetPutBorrowed(connPtr->pub.outputheaders, field,
+                                NsConnIdentity(connPtr)->requestId);
+    }
+}
+
+/*
  * A body of unknown length needs chunks, or the end of the connection.
  */
 static bool
 CanChunk(const NsConn *connPtr)
 {
-    return connPtr->messagePtr->head.version >= NS_HTTP_1_1
+    return connPtr->messagePtr->head.version == NS_HTTP_1_1
         && connPtr->keep != 0 && !IsMultipart(connPtr);
 }
 
@@ -270,12 +319,11 @@ DecideKeep(const NsConn *connPtr, int64_t bodyBytes)
     int64_t               maxUpload = settingsPtr->keepaliveMaxUploadSize;
     Ns_Set               *headers = connPtr->pub.headers;
 
-    if (messagePtr->mustClose || messagePtr->refusal > 400) {
+    if (messagePtr->mustClose || connPtr->status == 101) {
         return false;
     }
     if (connPtr->keep >= 0) {
-        return connPtr->keep > 0 && settingsPtr->keepWait > 0
-            && !NsDriversStopping();
+        return connPtr->keep > 0 && settingsPtr->keepWait > 0 && !IsGoing();
     }
     if (bodyBytes == NS_LENGTH_UNKNOWN
         && (connPtr->pub.flags & NS_CONN_CHUNK) == 0 && !IsMultipart(connPtr)) {

@@ -11,18 +11,31 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "http/brotli.h"
 #include "http/charset.h"
 #include "http/negotiate.h"
 #include "request/conn_int.h"
 
-static Ns_Tls gzipTls; /* A stream for reuse by the thread. */
+/*
+ * What compresses one text at a time.
+ */
+typedef struct NsTextCoder {
+    bool              isGzipReady;
+    Ns_CompressStream gzip;      /* Serves one text after the other. */
+    NsBrotli         *brotliPtr; /* Of the open text; NULL: it is gzip. */
+} NsTextCoder;
 
-static void Take(NsReplyText *textPtr, Ns_DString *dsPtr);
-static void Close(NsConn *connPtr);
-static bool ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
-static Ns_CompressStream *TakeGzip(void);
-static void               GiveGzip(Ns_CompressStream *gzipPtr);
-static void               FreeGzip(void *arg);
+static Ns_Tls coderTls; /* One for reuse by the thread. */
+
+static void         Take(NsReplyText *textPtr, Ns_DString *dsPtr);
+static void         Close(NsConn *connPtr);
+static bool         ShouldCompress(NsConn *connPtr, size_t bytes, int flags);
+static bool         IsBrotliBest(const NsConn *connPtr);
+static NsTextCoder *OpenCoder(bool isBrotli, int level, size_t bytes);
+static void         Compress(NsConn *connPtr, struct iovec *bufs, int nBufs,
+                             Ns_DString *dsPtr, bool isLast);
+static void         GiveCoder(NsTextCoder *coderPtr);
+static void         FreeCoder(void *arg);
 static bool NeedsEncoding(Tcl_Encoding encoding, const struct iovec *bufs,
                           int nBufs);
 static void Encode(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs,
@@ -31,7 +44,7 @@ static void Encode(Tcl_Encoding encoding, const struct iovec *bufs, int nBufs,
 void
 NsReplyTextInit(void)
 {
-    Ns_TlsAlloc(&gzipTls, FreeGzip);
+    Ns_TlsAlloc(&coderTls, FreeCoder);
 }
 
 void
@@ -57,9 +70,8 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
         && (bytes > 0 || isLast);
     if (textPtr->isZipped) {
         Ns_DStringInit(&textPtr->zipped);
-        (void) Ns_CompressBufsGzip(connPtr->gzipPtr, textPtr->bufs,
-                                   textPtr->nBufs, &textPtr->zipped,
-                                   connPtr->compressLevel, isLast);
+        Compress(connPtr, textPtr->bufs, textPtr->nBufs, &textPtr->zipped,
+                 isLast);
         Take(textPtr, &textPtr->zipped);
         if (isLast) {
             Close(connPtr);
@@ -70,8 +82,7 @@ NsReplyTextMake(NsReplyText *textPtr, NsConn *connPtr, struct iovec *bufs,
 void
 NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr)
 {
-    (void) Ns_CompressBufsGzip(connPtr->gzipPtr, NULL, 0, dsPtr,
-                               connPtr->compressLevel, 1);
+    Compress(connPtr, NULL, 0, dsPtr, true);
     Close(connPtr);
 }
 
@@ -82,8 +93,8 @@ void
 NsReplyTextDrop(NsConn *connPtr)
 {
     NsAssert(NsReplyTextIsOpen(connPtr));
-    FreeGzip(connPtr->gzipPtr);
-    connPtr->gzipPtr = NULL;
+    FreeCoder(connPtr->coderPtr);
+    connPtr->coderPtr = NULL;
 }
 
 static void
@@ -99,18 +110,19 @@ static void
 Close(NsConn *connPtr)
 {
     NsAssert(NsReplyTextIsOpen(connPtr));
-    GiveGzip(connPtr->gzipPtr);
-    connPtr->gzipPtr = NULL;
+    GiveCoder(connPtr->coderPtr);
+    connPtr->coderPtr = NULL;
 }
 
 /*
  * Whether this text is compressed: decided at the first output, which adds the
- * header fields.
+ * header fields.  For HEAD as well, since the length is that of the result.
  */
 static bool
 ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
 {
     Ns_Conn *conn = &connPtr->pub;
+    bool     isStream = (flags & NS_CONN_STREAM) != 0, isBrotli;
 
     if (NsReplyTextIsOpen(connPtr)) {
         return true;
@@ -123,21 +135,33 @@ ShouldCompress(NsConn *connPtr, size_t bytes, int flags)
         || Ns_SetIFind(conn->outputheaders, "Content-Encoding") >= 0) {
         return false;
     }
-    if ((flags & NS_CONN_STREAM) == 0
+    if (!isStream
         && bytes < (size_t) NsConnRequestServer(connPtr)->compressMinSize) {
         return false;
     }
     NsReplyAddVary(connPtr, "Accept-Encoding");
-    if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_SKIPBODY))
-        != NS_CONN_ZIPACCEPTED) {
+    if ((conn->flags & (NS_CONN_ZIPACCEPTED | NS_CONN_BROTLIACCEPTED)) == 0) {
         return false;
     }
-    connPtr->gzipPtr = TakeGzip();
-    if (connPtr->gzipPtr == NULL) {
+    isBrotli = IsBrotliBest(connPtr);
+    connPtr->coderPtr = OpenCoder(isBrotli, connPtr->compressLevel,
+                                  isStream ? 0 : bytes);
+    if (connPtr->coderPtr == NULL) {
         return false;
     }
-    Ns_ConnSetHeaders(conn, "Content-Encoding", "gzip");
+    Ns_ConnSetHeaders(conn, "Content-Encoding", isBrotli ? "br" : "gzip");
     return true;
+}
+
+static bool
+IsBrotliBest(const NsConn *connPtr)
+{
+    const NsHttpHead *headPtr = &connPtr->messagePtr->head;
+    int               flags = connPtr->pub.flags;
+
+    return (flags & NS_CONN_BROTLIACCEPTED) != 0
+        && ((flags & NS_CONN_ZIPACCEPTED) == 0
+            || NsPrefersBrotli(NsHttpKnown(headPtr, NS_FIELD_ACCEPT_ENCODING)));
 }
 
 void
@@ -158,40 +182,70 @@ NsReplyAddVary(NsConn *connPtr, const char *field)
 }
 
 /*
- * A stream costs 260 KB, so a thread keeps one for its next reply.
+ * A gzip stream costs 260 KB, so a thread keeps one for its next reply.
  */
-static Ns_CompressStream *
-TakeGzip(void)
+static NsTextCoder *
+OpenCoder(bool isBrotli, int level, size_t bytes)
 {
-    Ns_CompressStream *gzipPtr = Ns_TlsGet(&gzipTls);
+    NsTextCoder *coderPtr = Ns_TlsGet(&coderTls);
 
-    if (gzipPtr != NULL) {
-        Ns_TlsSet(&gzipTls, NULL);
-        return gzipPtr;
-    }
-    gzipPtr = ns_malloc(sizeof(Ns_CompressStream));
-    if (Ns_CompressInit(gzipPtr) != NS_OK) {
-        ns_free(gzipPtr);
-        return NULL;
-    }
-    return gzipPtr;
-}
-
-static void
-GiveGzip(Ns_CompressStream *gzipPtr)
-{
-    if (Ns_TlsGet(&gzipTls) != NULL) {
-        FreeGzip(gzipPtr);
+    if (coderPtr != NULL) {
+        Ns_TlsSet(&coderTls, NULL);
     } else {
-        Ns_TlsSet(&gzipTls, gzipPtr);
+        coderPtr = ns_calloc(1, sizeof(*coderPtr));
+    }
+    NsAssert(coderPtr->brotliPtr == NULL);
+    if (isBrotli) {
+        coderPtr->brotliPtr = NsBrotliCreate(level, bytes);
+    } else if (!coderPtr->isGzipReady) {
+        coderPtr->isGzipReady = Ns_CompressInit(&coderPtr->gzip) == NS_OK;
+        if (!coderPtr->isGzipReady) {
+            FreeCoder(coderPtr);
+            return NULL;
+        }
+    }
+    return coderPtr;
+}
+
+static void
+Compress(NsConn *connPtr, struct iovec *bufs, int nBufs, Ns_DString *dsPtr,
+         bool isLast)
+{
+    NsTextCoder *coderPtr = connPtr->coderPtr;
+
+    if (coderPtr->brotliPtr != NULL) {
+        (void) NsBrotliAppend(coderPtr->brotliPtr, bufs, nBufs, dsPtr, isLast);
+    } else {
+        (void) Ns_CompressBufsGzip(&coderPtr->gzip, bufs, nBufs, dsPtr,
+                                   connPtr->compressLevel, isLast);
     }
 }
 
 static void
-FreeGzip(void *arg)
+GiveCoder(NsTextCoder *coderPtr)
 {
-    Ns_CompressFree(arg);
-    ns_free(arg);
+    if (coderPtr->brotliPtr != NULL) {
+        NsBrotliDestroy(&coderPtr->brotliPtr);
+    }
+    if (Ns_TlsGet(&coderTls) != NULL) {
+        FreeCoder(coderPtr);
+    } else {
+        Ns_TlsSet(&coderTls, coderPtr);
+    }
+}
+
+static void
+FreeCoder(void *arg)
+{
+    NsTextCoder *coderPtr = arg;
+
+    if (coderPtr->brotliPtr != NULL) {
+        NsBrotliDestroy(&coderPtr->brotliPtr);
+    }
+    if (coderPtr->isGzipReady) {
+        Ns_CompressFree(&coderPtr->gzip);
+    }
+    ns_free(coderPtr);
 }
 
 /*

@@ -47,7 +47,7 @@ NsReplyTextFree(NsReplyText *textPtr)
  * Whether a compressed text is open.  End it: the bytes still due, appended, or
  * dropped.
  */
-#define NsReplyTextIsOpen(connPtr) ((connPtr)->gzipPtr != NULL)
+#define NsReplyTextIsOpen(connPtr) ((connPtr)->coderPtr != NULL)
 void NsReplyTextEnd(NsConn *connPtr, Ns_DString *dsPtr);
 void NsReplyTextDrop(NsConn *connPtr);
 

@@ -23,6 +23,14 @@ struct NsFilter;    /* filter.c */
 struct NsTrace;
 struct NsProxyHandler; /* op.c */
 struct NsErrorPage;    /* errorpage.c */
+struct NsSlowest;      /* slowest.c */
+struct NsRoutes;       /* routes.c */
+
+/*
+ * Which symbolic links below the page root are followed; in the order of the
+ * parameter's words.
+ */
+enum { NS_LINKS_ALL, NS_LINKS_NONE, NS_LINKS_OWN };
 
 typedef struct NsRequestServer {
     NsServer *serverPtr;
@@ -30,7 +38,15 @@ typedef struct NsRequestServer {
     /* Settings: constant after NsRequestServerInit. */
     bool                     isStealthy; /* Replies do not name the server. */
     bool                     noticeDetail;
+    const char              *requestIdField; /* NULL: none. */
+    uint64_t                 idStart;        /* Of request ids: random. */
+    const char              *noticeAdp; /* File; NULL: the built-in pages. */
     bool                     redirectWithHost;
+    bool                     relativeRedirects;
+    const char              *maskParameters; /* Tcl list of the next. */
+    const char             **masked;
+    int                      nMasked;
+    int                      maxRoutes;
     int                      errorMinSize; /* Bytes; 0: no padding. */
     bool                     checkModifiedSince;
     Ns_HeaderCaseDisposition headerCase;
@@ -53,8 +69,10 @@ typedef struct NsRequestServer {
     const char **indexFiles;
     int          nIndexFiles;
     int          directoryListing; /* 0: none. */
-    const char  *directoryProc;    /* NULL: none. */
-    const char  *directoryAdp;     /* NULL: none. */
+    bool         servesDotFiles;
+    int          followSymlinks; /* NS_LINKS_... */
+    const char  *directoryProc;  /* NULL: none. */
+    const char  *directoryAdp;   /* NULL: none. */
 
     /* Virtual hosts: constant after NsRequestServerInit, the procedures after
      * start-up. */
@@ -89,7 +107,9 @@ typedef struct NsRequestServer {
     _Atomic(struct NsTrace *)        traces; /* And access procedures. */
     _Atomic(struct NsTrace *)        cleanups;
     _Atomic(struct NsProxyHandler *) proxies;
-    struct NsErrorPage              *errorPages; /* Constant after start-up. */
+    struct NsErrorPage *_Atomic      errorPages; /* Only grows, at its head. */
+    struct NsSlowest                *slowestPtr; /* Constant after creation, */
+    struct NsRoutes                 *routesPtr;  /* ... as this one. */
     char *realm; /* Guarded by listLock, replaced as a
                   * whole. */
 } NsRequestServer;

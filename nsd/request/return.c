@@ -273,6 +273,7 @@ SendNoRange(NsConn *connPtr, const NsBody *bodyPtr)
     char text[NS_CONTENT_RANGE_BYTES];
 
     ReleaseBody(bodyPtr);
+    Ns_SetIDeleteKey(connPtr->pub.outputheaders, "Content-Encoding");
     (void) NsRangeContentRange(text, NULL, bodyPtr->length);
     Ns_ConnSetHeaders(&connPtr->pub, "Content-Range", text);
     return Ns_ConnReturnStatus(&connPtr->pub, 416);

@@ -27,10 +27,12 @@
 #include "request/filter.h"
 #include "request/notice.h"
 #include "request/op.h"
-#include "request/proxies.h"
 #include "request/ready.h"
+#include "request/requestid.h"
 #include "request/reply.h"
 #include "request/reqtrace.h"
+#include "request/routes.h"
+#include "request/slowest.h"
 
 /*
  * 0: continue.  ANSWERED: no stage follows.  Otherwise the status whose page is
@@ -38,8 +40,10 @@
  */
 typedef int StageProc(NsConn *connPtr);
 
-#define ANSWERED (-1)
+#define ANSWERED  (-1)
+#define ABANDONED 499
 
+static StageProc RefuseMalformed;
 static StageProc HaveBody;
 static StageProc AskDriver;
 static StageProc RunProxy;
@@ -49,16 +53,19 @@ static StageProc RefuseOversized;
 static StageProc RunHandler;
 
 static StageProc *const stages[] = {
-    HaveBody,        AskDriver,       RunProxy,        FilterBeforeAuth,
-    NsConnAuthorize, FilterAfterAuth, RefuseOversized, RunHandler};
+    RefuseMalformed, HaveBody,         AskDriver,
+    RunProxy,        FilterBeforeAuth, NsConnAuthorize,
+    FilterAfterAuth, RefuseOversized,  RunHandler};
 
 static void Answer(NsConn *connPtr);
 static void ReturnPage(NsConn *connPtr, int status);
 static int  RunFilters(NsConn *connPtr, int phase);
 static int  StageResult(int result);
 static int  HandlerResult(int result);
+static bool IsAbandoned(NsConn *connPtr);
 static bool HasBegun(const NsConn *connPtr);
 static void Trace(NsConn *connPtr);
+static void Count(const NsConn *connPtr);
 static void EndLog(NsConn *connPtr);
 static void EndUnit(NsConn *connPtr);
 static void Release(NsConn *connPtr);
@@ -77,9 +84,12 @@ NsConnRun(NsWork *workPtr)
         return;
     }
     NsConnSetCurrent(connPtr);
-    NsThreadSetDoing(&(NsThreadDoing){.method = connPtr->firstMethod,
-                                      .url = connPtr->firstUrl,
-                                      .id = workPtr->id});
+    nsLogIdentity = NsConnIdentity(connPtr);
+    NsThreadSetDoing(&(NsThreadDoing){
+        .method = connPtr->firstMethod,
+        .url = connPtr->firstUrl,
+        .id = workPtr->id,
+        .requestId = nsLogIdentity == NULL ? NULL : nsLogIdentity->requestId});
     workPtr->filterStamp = workPtr->dequeueStamp;
     NsUnitBegin();
     NsSockSetNotes(connPtr->sockPtr,
@@ -89,11 +99,14 @@ NsConnRun(NsWork *workPtr)
                        .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
                        .sharedRatePtr = NsPoolRate(workPtr->poolPtr)});
 
-    Answer(connPtr);
+    if (!IsAbandoned(connPtr)) {
+        Answer(connPtr);
+    }
     NsReplyFinish(connPtr);
     Ns_ConnTimeStats(&connPtr->pub);
     NsAssert(connPtr->sockPtr == NULL && workPtr->isCounted);
-    NsPoolCountSent(workPtr->poolPtr, Ns_ConnContentSent(&connPtr->pub));
+    Count(connPtr);
+    NsSlowestNote(connPtr);
     EndLog(connPtr);
     Release(connPtr);
 }
@@ -121,39 +134,26 @@ Ns_ConnRunRequest(Ns_Conn *conn)
 }
 
 /*
- * The method and URL are those at the start: they do not change, so another
- * thread can read them.
+ * Whether the client has left while the request waited.  It is not run then,
+ * which is status 499 in the log.  A client of HTTP/1.0 may close its side as
+ * soon as it has asked.
  */
-void
-NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-               bool isForwarded)
+static bool
+IsAbandoned(NsConn *connPtr)
 {
-    NsConn *connPtr = NsConnOfWork(workPtr);
-    char    text[32], peer[NS_FORWARDED_BYTES];
-    Ns_Time elapsed = NsClockSpan(workPtr->queueStamp, NsClockNow());
+    const Ns_Request *request = NsConnRequest(connPtr);
 
-    Tcl_DStringStartSublist(dsPtr);
-    snprintf(text, sizeof(text), "cns%" PRIu64, workPtr->id);
-    Tcl_DStringAppendElement(dsPtr, text);
-    Tcl_DStringAppendElement(
-        dsPtr,
-        isForwarded ? NsProxiesForwarded(&connPtr->messagePtr->head,
-                                         connPtr->messagePtr->peer, peer)
-                    : NsProxiesClientText(connPtr->messagePtr, peer));
-    Tcl_DStringAppendElement(dsPtr, state);
-    Tcl_DStringAppendElement(dsPtr,
-                             connPtr->firstMethod == NULL
-                                 ? "unknown"
-                                 : connPtr->firstMethod);
-    Tcl_DStringAppendElement(dsPtr,
-                             connPtr->firstUrl == NULL ? "unknown"
-                                                       : connPtr->firstUrl);
-    snprintf(text, sizeof(text), "%ld.%06ld", elapsed.sec, elapsed.usec);
-    Tcl_DStringAppendElement(dsPtr, text);
-    snprintf(text, sizeof(text), "%" PRId64,
-             atomic_load_explicit(&connPtr->bytesSent, memory_order_relaxed));
-    Tcl_DStringAppendElement(dsPtr, text);
-    Tcl_DStringEndSublist(dsPtr);
+    if (!NsSockIsGone(connPtr->sockPtr)
+        && (!NsPoolIsStale(&connPtr->work)
+            || !NsSockHasLeft(connPtr->sockPtr, request->version < 1.1))) {
+        return false;
+    }
+    NsAssert((connPtr->pub.flags & NS_CONN_SENTHDRS) == 0);
+    NsPoolCountAbandoned(connPtr->work.poolPtr);
+    connPtr->status = ABANDONED;
+    connPtr->keep = 0;
+    connPtr->isBroken = true;
+    return true;
 }
 
 static void
@@ -161,7 +161,7 @@ Answer(NsConn *connPtr)
 {
     int status = 0;
 
-#pragma GCC unroll 8
+#pragma GCC unroll 9
     for (int i = 0; i < Ns_NrElements(stages) && status == 0; i++) {
         status = stages[i](connPtr);
     }
@@ -187,6 +187,28 @@ ReturnPage(NsConn *connPtr, int status)
     } else {
         (void) NsReturnStatusPage(connPtr, status);
     }
+}
+
+static void
+Count(const NsConn *connPtr)
+{
+    const NsWork  *workPtr = &connPtr->work;
+    NsRouteRequest request = {
+        .status = (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0
+                || connPtr->status == ABANDONED
+            ? connPtr->status
+            : 0,
+        .runTime = workPtr->endStamp - workPtr->filterStamp,
+        .bytesSent = atomic_load_explicit(&connPtr->bytesSent,
+                                          memory_order_relaxed)};
+
+    NsPoolCountSent(workPtr->poolPtr, request.bytesSent);
+    if (unlikely(connPtr->messagePtr->contentLength > 0)) {
+        NsPoolCountBody(workPtr->poolPtr,
+                        (int64_t) connPtr->messagePtr->contentLength);
+    }
+    NsPoolCountStatus(workPtr->poolPtr, request.status);
+    NsRouteCount(connPtr->serverPtr, connPtr->routePtr, &request);
 }
 
 /*
@@ -222,6 +244,17 @@ EndUnit(NsConn *connPtr)
     }
 }
 
+/*
+ * Nobody but the log sees what is no request.
+ */
+static int
+RefuseMalformed(NsConn *connPtr)
+{
+    const NsMessage *messagePtr = connPtr->messagePtr;
+
+    return messagePtr->isMalformed ? messagePtr->refusal : 0;
+}
+
 static int
 HaveBody(NsConn *connPtr)
 {
@@ -238,14 +271,37 @@ AskDriver(NsConn *connPtr)
     return StageResult(NsSockRequestProc(connPtr->sockPtr, &connPtr->pub));
 }
 
+/*
+ * A URL that names a host is for a proxy handler; without one, it is for us if
+ * the host is, and the scheme is that of HTTP.
+ */
 static int
 RunProxy(NsConn *connPtr)
 {
-    if (NsConnRequest(connPtr)->protocol == NULL
-        || NsConnRequest(connPtr)->host == NULL) {
+    Ns_Request *requestPtr = NsConnRequest(connPtr);
+    int         result;
+
+    /* A handler would take a body that was refused for an empty one. */
+    if (likely(requestPtr->host == NULL) || requestPtr->protocol == NULL
+        || connPtr->messagePtr->refusal != 0) {
         return 0;
     }
-    return HandlerResult(NsOpRunProxy(connPtr));
+    result = NsOpRunProxy(connPtr);
+    if (result != 404) {
+        return HandlerResult(result);
+    }
+    if (requestPtr->requestType != NS_REQUEST_TYPE_CONNECT) {
+        if ((!STRIEQ(requestPtr->protocol, "http")
+             && !STRIEQ(requestPtr->protocol, "https"))
+            || !NsSockIsForUs(connPtr->sockPtr,
+                              NsHttpKnown(&connPtr->messagePtr->head,
+                                          NS_FIELD_HOST))) {
+            return 404;
+        }
+        requestPtr->isProxyRequest = false;
+        requestPtr->requestType = NS_REQUEST_TYPE_PLAIN;
+    }
+    return 0;
 }
 
 static int
@@ -267,9 +323,7 @@ FilterAfterAuth(NsConn *connPtr)
 static int
 RefuseOversized(NsConn *connPtr)
 {
-    int refusal = connPtr->messagePtr->refusal;
-
-    return refusal == 400 ? 0 : refusal;
+    return connPtr->messagePtr->refusal;
 }
 
 static int
@@ -344,6 +398,7 @@ static void
 Trace(NsConn *connPtr)
 {
     bool hasFilters = NsConnRequest(connPtr)->method != NULL
+        && !connPtr->messagePtr->isMalformed
         && NsFiltersExist(connPtr->serverPtr);
     int result = NS_OK;
 
@@ -371,13 +426,14 @@ Release(NsConn *connPtr)
 
     NsAssert(connPtr->sockPtr == NULL);
     NsAssertNoneLocked();
-    NsThreadSetDoing(&(NsThreadDoing){NULL, NULL, 0});
+    NsThreadSetDoing(&(NsThreadDoing){NULL, NULL, 0, NULL});
     NsConnFreeLocals(connPtr);
     if (nsConnHooks.cleanupProc != NULL) {
         nsConnHooks.cleanupProc(connPtr);
     }
-    NsPoolWithdraw(&connPtr->work);
+    NsPoolRelease(&connPtr->work);
     NsConnSetCurrent(NULL);
+    nsLogIdentity = NULL;
     NsConnFreeParts(connPtr);
 #ifdef NS_CONN_PROFILE
     NsConnProfileEnd(connPtr);

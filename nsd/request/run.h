@@ -20,10 +20,4 @@ void NsConnRun(NsWork *workPtr);
  */
 int NsConnServe(NsConn *connPtr);
 
-/*
- * See NsPoolProcs.
- */
-void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-                    bool isForwarded);
-
 #endif

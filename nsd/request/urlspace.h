@@ -36,8 +36,10 @@ void *NsUrlSpaceFindExact(NsServer *serverPtr, int id, const char *method,
 
 /*
  * Likewise, where entries with constraints count if these hold; flags may be
- * NS_OP_NOINHERIT: entries of that kind alone.
+ * NS_OP_NOINHERIT: entries of that kind alone, and NS_URL_ALSO_GET: an entry of
+ * GET counts for HEAD as well, if that has none that is as near to the URL.
  */
+#define NS_URL_ALSO_GET 0x4000
 void *NsUrlSpaceFindFor(NsServer *serverPtr, int id,
                         const NsContext *contextPtr, const char *method,
                         const char *url, int flags, NsUrlAcceptProc *acceptProc,

@@ -75,6 +75,17 @@ typedef struct Pattern {
     size_t      globBytes;
 } Pattern;
 
+/*
+ * Where in the tree an entry was found: the deeper comes first, then that with
+ * the more restrictive filter, then the kind.
+ */
+typedef struct Place {
+    int           depth; /* Of the directory. */
+    const Filter *filterPtr;
+    bool          isExact;
+    bool          isVariant;
+} Place;
+
 static Pattern ParsePattern(const char *url);
 static bool    NextSegment(const char **nextPtr, const char *end,
                            Segment *segmentPtr);
@@ -95,16 +106,22 @@ static bool    DropVariants(NsUrlTree *treePtr, Filter *filterPtr, bool isExact,
 
 static void *Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
                     const char *method, const char *url, bool isFast, int flags,
-                    NsUrlAcceptProc *acceptProc, void *arg);
+                    NsUrlAcceptProc *acceptProc, void *arg, Place *placePtr);
+static void *FindHead(const NsUrlTree *treePtr, const NsContext *contextPtr,
+                      const char *url, int flags, NsUrlAcceptProc *acceptProc,
+                      void *arg);
+static bool  IsNearer(const Place *placePtr, const Place *otherPtr);
 static void *FindAtNode(const Node *nodePtr, const char *lastSegment,
                         bool isWhole, bool isFast, NsUrlAcceptProc *acceptProc,
-                        void *arg);
+                        void *arg, Place *placePtr);
 static void *FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
                            const char *lastSegment, bool isWhole, int flags,
-                           NsUrlAcceptProc *acceptProc, void *arg);
+                           NsUrlAcceptProc *acceptProc, void *arg,
+                           Place *placePtr);
 static void *FindInFilter(const Filter *filterPtr, bool isExact,
                           const NsContext *contextPtr,
-                          NsUrlAcceptProc *acceptProc, void *arg);
+                          NsUrlAcceptProc *acceptProc, void *arg,
+                          Place *placePtr);
 
 static bool MatchesFilter(const Filter *filterPtr, const char *segment);
 static void DropSlot(Slot *slotPtr, NsUrlDropped **droppedPtr);
@@ -264,14 +281,15 @@ NsUrlTreeGetFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
     return filterPtr == NULL
         ? NULL
         : FindInFilter(filterPtr, (flags & NS_OP_NOINHERIT) != 0, contextPtr,
-                       NULL, NULL);
+                       NULL, NULL, &(Place){0});
 }
 
 void *
 NsUrlTreeFind(const NsUrlTree *treePtr, const char *method, const char *url,
               bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
 {
-    return Search(treePtr, NULL, method, url, isFast, 0, acceptProc, arg);
+    return Search(treePtr, NULL, method, url, isFast, 0, acceptProc, arg,
+                  &(Place){0});
 }
 
 void *
@@ -279,8 +297,54 @@ NsUrlTreeFindFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
                  const char *method, const char *url, int flags,
                  NsUrlAcceptProc *acceptProc, void *arg)
 {
+    if ((flags & NS_URL_ALSO_GET) != 0) {
+        flags &= ~NS_URL_ALSO_GET;
+        if (STREQ(method, "HEAD")) {
+            return FindHead(treePtr, contextPtr, url, flags, acceptProc, arg);
+        }
+    }
     return Search(treePtr, contextPtr, method, url, false, flags, acceptProc,
-                  arg);
+                  arg, &(Place){0});
+}
+
+/*
+ * The entry of GET, unless that of HEAD is as near to the URL.
+ */
+static void *
+FindHead(const NsUrlTree *treePtr, const NsContext *contextPtr, const char *url,
+         int flags, NsUrlAcceptProc *acceptProc, void *arg)
+{
+    Place headPlace, getPlace;
+    void *data = Search(treePtr, contextPtr, "HEAD", url, false, flags, NULL,
+                        NULL, &headPlace);
+    void *getData = Search(treePtr, contextPtr, "GET", url, false, flags, NULL,
+                           NULL, &getPlace);
+
+    if (data == NULL || (getData != NULL && IsNearer(&getPlace, &headPlace))) {
+        data = getData;
+    }
+    return data != NULL && (acceptProc == NULL || acceptProc(data, arg))
+        ? data
+        : NULL;
+}
+
+static bool
+IsNearer(const Place *placePtr, const Place *otherPtr)
+{
+    const char *glob = placePtr->filterPtr->glob;
+    const char *otherGlob = otherPtr->filterPtr->glob;
+
+    NsAssert(placePtr->depth >= 0 && otherPtr->depth >= 0);
+    if (placePtr->depth != otherPtr->depth) {
+        return placePtr->depth > otherPtr->depth;
+    }
+    if (!STREQ(glob, otherGlob)) {
+        return Tcl_StringMatch(glob, otherGlob);
+    }
+    if (placePtr->isExact != otherPtr->isExact) {
+        return placePtr->isExact;
+    }
+    return placePtr->isVariant && !otherPtr->isVariant;
 }
 
 /*
@@ -289,7 +353,7 @@ NsUrlTreeFindFor(const NsUrlTree *treePtr, const NsContext *contextPtr,
 static void *
 Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
        const char *method, const char *url, bool isFast, int flags,
-       NsUrlAcceptProc *acceptProc, void *arg)
+       NsUrlAcceptProc *acceptProc, void *arg, Place *placePtr)
 {
     const Method *methodPtr = FindMethod(treePtr, method);
     const Node   *nodePtr;
@@ -299,6 +363,7 @@ Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
     bool          isPlain = isFast || (treePtr->nVariants == 0 && flags == 0);
     char          stackName[256], *lastSegment = stackName;
     void         *data = NULL;
+    int           depth = 0;
 
     if (methodPtr == NULL) {
         return NULL;
@@ -311,6 +376,7 @@ Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
 
             if (isWhole) {
                 nodePtr = nodePtr->children[i];
+                depth++;
             }
         }
     }
@@ -322,9 +388,12 @@ Search(const NsUrlTree *treePtr, const NsContext *contextPtr,
 
     while (data == NULL && nodePtr != NULL) {
         data = isPlain
-            ? FindAtNode(nodePtr, lastSegment, isWhole, isFast, acceptProc, arg)
+            ? FindAtNode(nodePtr, lastSegment, isWhole, isFast, acceptProc, arg,
+                         placePtr)
             : FindForAtNode(nodePtr, contextPtr, lastSegment, isWhole, flags,
-                            acceptProc, arg);
+                            acceptProc, arg, placePtr);
+        NsAssert(depth >= 0);
+        placePtr->depth = depth--;
         isWhole = false;
         nodePtr = nodePtr->parentPtr;
     }
@@ -341,7 +410,8 @@ NsUrlTreeMethods(const NsUrlTree *treePtr, const NsContext *contextPtr,
     for (int i = 0; i < treePtr->nMethods; i++) {
         const char *method = treePtr->methods[i]->name;
 
-        if (Search(treePtr, contextPtr, method, url, false, 0, NULL, NULL)
+        if (Search(treePtr, contextPtr, method, url, false, 0, NULL, NULL,
+                   &(Place){0})
             != NULL) {
             proc(method, arg);
         }
@@ -585,7 +655,7 @@ AddFilter(Node *nodePtr, const Pattern *patternPtr)
  */
 static void *
 FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
-           bool isFast, NsUrlAcceptProc *acceptProc, void *arg)
+           bool isFast, NsUrlAcceptProc *acceptProc, void *arg, Place *placePtr)
 {
     for (int i = 0; i < nodePtr->nFilters; i++) {
         const Filter *filterPtr = &nodePtr->filters[i];
@@ -594,6 +664,9 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
         if (filterPtr->matchesAll) {
             if (isWhole && data != NULL
                 && (acceptProc == NULL || acceptProc(data, arg))) {
+                placePtr->filterPtr = filterPtr;
+                placePtr->isExact = true;
+                placePtr->isVariant = false;
                 return data;
             }
         } else if (isFast || !MatchesFilter(filterPtr, lastSegment)) {
@@ -601,6 +674,8 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
         }
         data = filterPtr->inherited.data;
         if (data != NULL && (acceptProc == NULL || acceptProc(data, arg))) {
+            placePtr->filterPtr = filterPtr;
+            placePtr->isExact = placePtr->isVariant = false;
             return data;
         }
     }
@@ -613,7 +688,7 @@ FindAtNode(const Node *nodePtr, const char *lastSegment, bool isWhole,
 static void *
 FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
               const char *lastSegment, bool isWhole, int flags,
-              NsUrlAcceptProc *acceptProc, void *arg)
+              NsUrlAcceptProc *acceptProc, void *arg, Place *placePtr)
 {
     bool isExactOnly = (flags & NS_OP_NOINHERIT) != 0;
 
@@ -628,11 +703,13 @@ FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
             bool mayBeExact = filterPtr->matchesAll || isExactOnly;
 
             data = mayBeExact
-                ? FindInFilter(filterPtr, true, contextPtr, acceptProc, arg)
+                ? FindInFilter(filterPtr, true, contextPtr, acceptProc, arg,
+                               placePtr)
                 : NULL;
         }
         if (data == NULL && !isExactOnly) {
-            data = FindInFilter(filterPtr, false, contextPtr, acceptProc, arg);
+            data = FindInFilter(filterPtr, false, contextPtr, acceptProc, arg,
+                                placePtr);
         }
         if (data != NULL) {
             return data;
@@ -643,10 +720,13 @@ FindForAtNode(const Node *nodePtr, const NsContext *contextPtr,
 
 static void *
 FindInFilter(const Filter *filterPtr, bool isExact, const NsContext *contextPtr,
-             NsUrlAcceptProc *acceptProc, void *arg)
+             NsUrlAcceptProc *acceptProc, void *arg, Place *placePtr)
 {
     void *data;
 
+    placePtr->filterPtr = filterPtr;
+    placePtr->isExact = isExact;
+    placePtr->isVariant = true;
     for (const Variant *variantPtr = filterPtr->variants; variantPtr != NULL;
          variantPtr = variantPtr->nextPtr) {
         data = variantPtr->slot.data;
@@ -656,6 +736,7 @@ FindInFilter(const Filter *filterPtr, bool isExact, const NsContext *contextPtr,
             return data;
         }
     }
+    placePtr->isVariant = false;
     data = isExact ? filterPtr->exact.data : filterPtr->inherited.data;
     return data != NULL && (acceptProc == NULL || acceptProc(data, arg))
         ? data

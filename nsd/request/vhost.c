@@ -151,6 +151,7 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
     NsConn                *connPtr = NsConnOf(conn);
     const NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
     const char            *host, *location = NULL;
+    char                   buffer[NS_PROXIES_BYTES];
 
     if (requestPtr->locationProc != NULL) {
         char *result = requestPtr->locationProc(conn, dsPtr,
@@ -168,7 +169,7 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
         if (host != NULL && !NsSockIsHostKnown(connPtr->settingsPtr, host)) {
             host = NULL;
         }
-        NsProxiesLocation(connPtr->messagePtr, &protocol, &host);
+        NsProxiesLocation(connPtr->messagePtr, &protocol, &host, buffer);
         if (host != NULL && NsAuthorityIsValid(host)) {
             return Ns_DStringVarAppend(dsPtr, protocol, "://", host, NULL);
         }
@@ -178,15 +179,6 @@ Ns_ConnLocationAppend(Ns_Conn *conn, Ns_DString *dsPtr)
     }
     Ns_DStringAppend(dsPtr, location);
     return Ns_DStringValue(dsPtr);
-}
-
-bool
-NsVhostLeadsToHost(const NsConn *connPtr)
-{
-    const NsRequestServer *requestPtr = NsConnRequestServer(connPtr);
-
-    return requestPtr->redirectWithHost && requestPtr->locationProc == NULL
-        && requestPtr->oldLocationProc == NULL;
 }
 
 static const char *

@@ -23,10 +23,4 @@ bool NsVhostIsEnabled(const NsServer *serverPtr);
 char *NsServerRoot(Ns_DString *dsPtr, NsServer *serverPtr, const char *host);
 char *NsPageRoot(Ns_DString *dsPtr, NsServer *serverPtr, const char *host);
 
-/*
- * Whether links to this server lead to the host that the client asked for: a
- * path is as good as the whole URL then.
- */
-bool NsVhostLeadsToHost(const NsConn *connPtr);
-
 #endif

@@ -18,8 +18,10 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
+#include "process/paths.h"
 #include "tcl/cleanup.h"
 #include "tcl/tclcache.h"
+#include "tcl/failure.h"
 #include "tcl/interp.h"
 #include "tcl/trace.h"
 #include "tcl/httpsettings.h"
@@ -34,6 +36,7 @@ static void        EndUpdate(void);
 static void        AddOwnTraces(const char *server);
 static const char *SharedLibrary(void);
 static const char *HomePath(const char *path);
+static const char *ShippedPath(const char *path);
 static void        SplitHeaders(NsTclServer *tclPtr);
 
 /*
@@ -114,6 +117,7 @@ NsTclServerInit(NsServer *serverPtr)
     NsParametersFill(sharedRows, "ns/parameters", &shared);
     NsBlueprintSetMaxUpdates(shared.maxUpdates);
     NsTclCacheConfigure();
+    NsFailureConfigure();
     NsParametersFill(rows, section, tclPtr);
     tclPtr->library = HomePath(tclPtr->library);
     if (Ns_ConfigGetValue(section, "library") != NULL
@@ -123,7 +127,7 @@ NsTclServerInit(NsServer *serverPtr)
                "section %s",
                serverPtr->name, tclPtr->library, strerror(errno), section);
     }
-    tclPtr->initFile = HomePath(tclPtr->initFile);
+    tclPtr->initFile = ShippedPath(tclPtr->initFile);
     tclPtr->sharedLibrary = SharedLibrary();
     tclPtr->isInitLocked = shared.isInitLocked;
     tclPtr->rejectsClosed = shared.rejectsClosed;
@@ -174,7 +178,7 @@ SharedLibrary(void)
         Shared shared;
 
         NsParametersFill(sharedRows, "ns/parameters", &shared);
-        library = HomePath(shared.library);
+        library = ShippedPath(shared.library);
     }
     return library;
 }
@@ -403,6 +407,16 @@ HomePath(const char *path)
     } else {
         (void) Ns_HomePath(&ds, path, NULL);
     }
+    return Ns_DStringExport(&ds);
+}
+
+static const char *
+ShippedPath(const char *path)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPathsShipped(&ds, path);
     return Ns_DStringExport(&ds);
 }
 

@@ -8,6 +8,7 @@
 #include "ns.h"
 #include "base/cache.h"
 #include "process/units.h"
+#include "tcl/cacheflush.h"
 #include "tcl/cachetxn.h"
 #include "tcl/cacheupdate_cmd.h"
 #include "tcl/command.h"
@@ -20,9 +21,13 @@ static Tcl_ObjCmdProc CreateCmd, GetCmd, KeysCmd, FlushCmd, NamesCmd, ExistsCmd,
     StatsCmd, ConfigureCmd, SizeCmd, MemoizeFlushCmd, MemoizeStatsCmd;
 
 static int  AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
-                     const NsTclCacheSettings *settingsPtr);
+                     const NsTclCacheSettings *createPtr, const char *channel);
+static void SetChannel(NsServer *serverPtr, NsTclCache *cachePtr,
+                       const char *channel);
 static int  GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr);
-static int  FlushValues(NsTclCache *cachePtr, const char *pattern, bool isGlob);
+static int  Flush(ClientData clientData, Tcl_Interp *interp,
+                  NsTclCache *cachePtr, bool isGlob, int nKeys,
+                  Tcl_Obj *const *keyObjs);
 static void AppendContents(NsTclCache *cachePtr, Ns_DString *dsPtr);
 static void AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr);
 static int  ReturnSettings(Tcl_Interp               *interp,
@@ -40,7 +45,7 @@ static const NsTclCommand commands[] = {
     {"ns_cache_stats", StatsCmd, 0, NS_TCL_ANY, NULL, 0},
     {"ns_cache_configure", ConfigureCmd, 1, NS_TCL_ANY,
      "cache ?-timeout timeout? ?-expires expires? ?-maxentry maxentry? "
-     "?-maxsize maxsize?",
+     "?-maxsize maxsize? ?-invalidate channel?",
      0},
     {"ns_cache_size", SizeCmd, 1, 1, "cache", 0},
     {"ns_memoize_flush", MemoizeFlushCmd, 0, 1, "?pattern?", 0},
@@ -57,7 +62,7 @@ ServerOf(ClientData clientData)
 
 /*
  * ns_cache_create ?-timeout timeout? ?-expires expires? ?-maxentry maxentry?
- *     ?--? cache size
+ *     ?-invalidate channel? ?--? cache size
  */
 static int
 CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -66,11 +71,14 @@ CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCacheSettings settings = {0};
     Ns_Time           *timeoutPtr = NULL, *expiresPtr = NULL;
     Tcl_Obj           *nameObj, *sizeObj, *maxEntryObj = NULL;
+    const char        *channel = "";
     Ns_ObjvSpec        options[] = {
                {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
                {"-expires", Ns_ObjvTime, &expiresPtr, NULL},
                {"-maxentry", Ns_ObjvObj, &maxEntryObj, NULL},
                {"--", Ns_ObjvBreak, NULL, NULL},
+               {"", NULL, NULL, NULL},
+               {"-invalidate", Ns_ObjvString, &channel, NULL},
                {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"cache", Ns_ObjvObj, &nameObj, NULL},
                           {"size", Ns_ObjvObj, &sizeObj, NULL},
@@ -88,19 +96,30 @@ CreateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (expiresPtr != NULL) {
         settings.expires = *expiresPtr;
     }
-    return AddCache(ServerOf(clientData), interp, nameObj, &settings);
+    return AddCache(ServerOf(clientData), interp, nameObj, &settings, channel);
 }
 
 static int
 AddCache(NsServer *serverPtr, Tcl_Interp *interp, Tcl_Obj *nameObj,
-         const NsTclCacheSettings *settingsPtr)
+         const NsTclCacheSettings *createPtr, const char *channel)
 {
-    const char *name = Tcl_GetString(nameObj);
+    NsTclCache *cachePtr = NsTclCacheCreate(serverPtr, Tcl_GetString(nameObj),
+                                            createPtr);
 
-    return NsTclReturn(interp,
-                       Tcl_NewBooleanObj(NsTclCacheCreate(serverPtr, name,
-                                                          settingsPtr)
-                                         != NULL));
+    if (cachePtr != NULL && *channel != '\0') {
+        SetChannel(serverPtr, cachePtr, channel);
+    }
+    return NsTclReturn(interp, Tcl_NewBooleanObj(cachePtr != NULL));
+}
+
+static void
+SetChannel(NsServer *serverPtr, NsTclCache *cachePtr, const char *channel)
+{
+    channel = NsBroadcastJoin(serverPtr, NS_BROADCAST_CACHE, cachePtr->name,
+                              channel);
+    Ns_CacheLock(cachePtr->cache);
+    cachePtr->settings.channel = channel;
+    Ns_CacheUnlock(cachePtr->cache);
 }
 
 /*
@@ -190,7 +209,7 @@ FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsTclCache *cachePtr;
     Tcl_Obj    *nameObj;
-    int         isGlob = 0, nKeys = 0, nFlushed = 0;
+    int         isGlob = 0, nKeys = 0;
     Ns_ObjvSpec options[] = {{"-glob", Ns_ObjvBool, &isGlob, INT2PTR(true)},
                              {"--", Ns_ObjvBreak, NULL, NULL},
                              {NULL, NULL, NULL, NULL}};
@@ -203,53 +222,24 @@ FlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             == NULL) {
         return TCL_ERROR;
     }
-    Ns_CacheLock(cachePtr->cache);
-    if (nKeys == 0) {
-        nFlushed = NsCacheTxnFlush(cachePtr, NULL, false)
-            + FlushValues(cachePtr, NULL, false);
-    }
-    for (int i = objc - nKeys; i < objc; i++) {
-        const char *key = Tcl_GetString(objv[i]);
-
-        nFlushed += NsCacheTxnFlush(cachePtr, key, isGlob)
-            + FlushValues(cachePtr, key, isGlob);
-    }
-    Ns_CacheUnlock(cachePtr->cache);
-    return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
+    return Flush(clientData, interp, cachePtr, isGlob, nKeys,
+                 objv + objc - nKeys);
 }
 
-/*
- * With the cache locked: remove the value of a key, those that match a pattern,
- * or all.  Those that are in the making then will not be kept.
- */
 static int
-FlushValues(NsTclCache *cachePtr, const char *pattern, bool isGlob)
+Flush(ClientData clientData, Tcl_Interp *interp, NsTclCache *cachePtr,
+      bool isGlob, int nKeys, Tcl_Obj *const *keyObjs)
 {
-    Ns_CacheSearch search;
-    Ns_Entry      *entry;
-    int            nFlushed = 0;
+    const char    **keys = ns_malloc((size_t) (nKeys + 1) * sizeof(*keys));
+    NsBroadcastKeys flush = {.isGlob = isGlob, .n = nKeys, .keys = keys};
+    int             nFlushed;
 
-    cachePtr->nFlushes++;
-    NsCacheDisown(cachePtr->cache, pattern, isGlob);
-    if (pattern == NULL) {
-        return Ns_CacheFlush(cachePtr->cache);
+    for (int i = 0; i < nKeys; i++) {
+        keys[i] = Tcl_GetString(keyObjs[i]);
     }
-    if (!isGlob) {
-        entry = Ns_CacheFindEntry(cachePtr->cache, pattern);
-        if (entry == NULL) {
-            return 0;
-        }
-        Ns_CacheFlushEntry(entry);
-        return 1;
-    }
-    for (entry = Ns_CacheFirstEntry(cachePtr->cache, &search); entry != NULL;
-         entry = Ns_CacheNextEntry(&search)) {
-        if (Tcl_StringMatch(Ns_CacheKey(entry), pattern)) {
-            Ns_CacheFlushEntry(entry);
-            nFlushed++;
-        }
-    }
-    return nFlushed;
+    nFlushed = NsCacheFlush(ServerOf(clientData), cachePtr, &flush);
+    ns_free(keys);
+    return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
 }
 
 /*
@@ -367,7 +357,7 @@ AppendTime(Ns_DString *dsPtr, const Ns_Time *timePtr)
 
 /*
  * ns_cache_configure cache ?-timeout timeout? ?-expires expires?
- *     ?-maxentry maxentry? ?-maxsize maxsize?
+ *     ?-maxentry maxentry? ?-maxsize maxsize? ?-invalidate channel?
  */
 static int
 ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -377,11 +367,13 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsTclCacheSettings *settingsPtr, settings;
     Ns_Time            *timeoutPtr = NULL, *expiresPtr = NULL;
     Tcl_Obj            *maxEntryObj = NULL, *maxSizeObj = NULL;
+    const char         *channel = NULL;
     Ns_ObjvSpec         options[] = {
                 {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
                 {"-expires", Ns_ObjvTime, &expiresPtr, NULL},
                 {"-maxentry", Ns_ObjvObj, &maxEntryObj, NULL},
                 {"-maxsize", Ns_ObjvObj, &maxSizeObj, NULL},
+                {"-invalidate", Ns_ObjvString, &channel, NULL},
                 {NULL, NULL, NULL, NULL}};
 
     cachePtr = NsTclCacheLookup(ServerOf(clientData), interp, objv[1]);
@@ -392,6 +384,9 @@ ConfigureCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         || (maxSizeObj != NULL
             && GetSize(interp, maxSizeObj, &settings.maxSize) != TCL_OK)) {
         return TCL_ERROR;
+    }
+    if (channel != NULL) {
+        SetChannel(ServerOf(clientData), cachePtr, channel);
     }
     settingsPtr = &cachePtr->settings;
     Ns_CacheLock(cachePtr->cache);
@@ -424,6 +419,10 @@ ReturnSettings(Tcl_Interp *interp, const NsTclCacheSettings *settingsPtr)
     AppendLimit(&ds, &settingsPtr->expires);
     Ns_DStringAppend(&ds, " timeout");
     AppendLimit(&ds, &settingsPtr->timeout);
+    if (settingsPtr->channel != NULL) {
+        Ns_DStringAppendElement(&ds, "invalidate");
+        Ns_DStringAppendElement(&ds, settingsPtr->channel);
+    }
     return NsTclReturnText(interp, &ds);
 }
 
@@ -469,14 +468,8 @@ static int
 MemoizeFlushCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                 Tcl_Obj *const *objv)
 {
-    NsTclCache *cachePtr = NsTclCacheMemoize(ServerOf(clientData));
-    int         nFlushed;
-
-    Ns_CacheLock(cachePtr->cache);
-    nFlushed = FlushValues(cachePtr, objc == 1 ? NULL : Tcl_GetString(objv[1]),
-                           true);
-    Ns_CacheUnlock(cachePtr->cache);
-    return NsTclReturn(interp, Tcl_NewIntObj(nFlushed));
+    return Flush(clientData, interp, NsTclCacheMemoize(ServerOf(clientData)),
+                 true, objc - 1, objv + 1);
 }
 
 /*

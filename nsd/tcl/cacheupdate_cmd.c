@@ -222,7 +222,7 @@ FindOlder(Update *updatePtr, uint64_t nFlushes)
     Ns_Entry              *entry;
     int                    isNew;
 
-    entry = Ns_CacheCreateEntry(cachePtr->cache, updatePtr->key, &isNew);
+    entry = NsCacheEnterAgain(cachePtr->cache, updatePtr->key, &isNew);
     valuePtr = Ns_CacheGetValue(entry);
     if (isNew != 0 && cachePtr->nFlushes != nFlushes) {
         Ns_CacheDeleteEntry(entry);

@@ -186,8 +186,9 @@ BadWord(Tcl_Interp *interp, Tcl_Obj *wordObj, const char *table,
                             i > 0 && i == nNames - 1 ? "or " : "", names[i],
                             NULL);
     }
-    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "INDEX", noun, word, NULL);
+    /* Which resets the code. */
     Tcl_DStringResult(interp, &ds);
+    Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "INDEX", noun, word, NULL);
 }
 
 static const char *

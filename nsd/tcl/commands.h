@@ -25,7 +25,8 @@
     FAMILY(Job) FAMILY(Json) FAMILY(KeyList) FAMILY(Lock) FAMILY(Log) \
     FAMILY(LogSink) FAMILY(Nsv) FAMILY(NsvDict) FAMILY(ParseArgs) \
     FAMILY(Process) \
-    FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) FAMILY(Sock) \
+    FAMILY(Return) FAMILY(Sched) FAMILY(Server) FAMILY(Set) FAMILY(Setting) \
+    FAMILY(Sock) \
     FAMILY(SockCallback) FAMILY(Stream) FAMILY(Text) FAMILY(Thread) \
     FAMILY(Time) FAMILY(Url) FAMILY(UrlCode) FAMILY(UrlParse) \
     FAMILY(UrlSpace) FAMILY(Writer)

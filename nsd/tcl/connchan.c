@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/episode.h"
 #include "base/lock.h"
+#include "http/wsdeflate.h"
 #include "http/wsframe.h"
 #include "net/listen.h"
 #include "net/sockcallback.h"
@@ -49,6 +50,8 @@ struct NsChan {
 
     Ns_Mutex   lock; /* Guards the rest. */
     Ns_DString unsent;
+    size_t     nInFlight; /* Bytes that the thread that sends has taken. */
+    size_t     maxUnsent;
     bool       isSending; /* A thread is sending; it also takes what is added
                            * here. */
     int64_t nSent;
@@ -60,10 +63,14 @@ struct NsChan {
     Ns_Time receiveTimeout;
     Ns_Time timeout; /* Of the callback. */
 
-    Ns_DString frames;  /* Received, but not parsed yet. */
-    Ns_DString message; /* Payloads of an unfinished message. */
-    int        nFragments;
-    int        opcode; /* Of that message. */
+    Ns_DString    frames;  /* Received, but not parsed yet. */
+    Ns_DString    message; /* Payloads of an unfinished message. */
+    NsWsRules     rules;
+    int           nFragments;
+    int           opcode;     /* Of that message. */
+    bool          isDeflated; /* Likewise. */
+    bool          isWebSocket;
+    NsWsInflater *inflaterPtr; /* NULL: messages are not compressed. */
 
     char *script; /* NULL: no callback. */
     int   when;
@@ -72,6 +79,9 @@ struct NsChan {
     bool isArmed;    /* The thread -socks- has a reference until it is told to
                       * forget the channel. */
     int  nArming;    /* Threads that are about to arm a callback there. */
+    bool isStale;    /* Some did so at a time: one may have been the last that
+                      * knows less. */
+    bool awaitsWriting; /* It is armed for writing. */
     bool isClosed;
 };
 
@@ -91,14 +101,22 @@ static int           RunScript(const NsChan *chanPtr, const char *script,
 static const char   *NameOf(int why);
 static int           AcceptAll(NsChan *chanPtr, const char *script);
 static Ns_ReturnCode Arm(NsChan *chanPtr);
+static bool          AwaitsFlushLocked(const NsChan *chanPtr);
 static bool          HasPeerLeftLocked(NsChan *chanPtr);
 static void          Cancel(NsChan *chanPtr);
-static const char   *TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr,
-                               Ns_DString *messagePtr, Tcl_Obj *dictObj);
-static bool IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr);
-static void PutInt(Tcl_Obj *dictObj, const char *key, int64_t value);
-static void PutText(Tcl_Obj *dictObj, const char *key, const char *text);
-static void AppendWhen(Ns_DString *dsPtr, int when);
+static int           SendLocked(NsChan *chanPtr, int64_t *nSentPtr);
+static bool          FlushUnsent(NsChan *chanPtr);
+static bool          HasMore(NsChan *chanPtr);
+static char         *CopyScript(NsChan *chanPtr);
+static NsWsStatus    ParseLocked(const NsChan *chanPtr, NsWsFrame *framePtr);
+static NsWsStatus    TakeFrameLocked(NsChan *chanPtr, Ns_DString *messagePtr,
+                                     Tcl_Obj *dictObj);
+static NsWsStatus AddFragmentLocked(NsChan *chanPtr, const NsWsFrame *framePtr);
+static NsWsStatus TakeMessageLocked(NsChan *chanPtr, Ns_DString *messagePtr);
+static void       PutVerdict(Tcl_Obj *dictObj, NsWsStatus status, int n);
+static void       PutInt(Tcl_Obj *dictObj, const char *key, int64_t value);
+static void       PutText(Tcl_Obj *dictObj, const char *key, const char *text);
+static void       AppendWhen(Ns_DString *dsPtr, int when);
 
 void
 NsChanInit(void)
@@ -126,6 +144,9 @@ NsChanCreate(const NsChanSpec *specPtr)
     chanPtr->isServer = specPtr->isServer;
     chanPtr->isListening = specPtr->isListening;
     chanPtr->receiveTimeout = (Ns_Time){1, 0};
+    chanPtr->maxUnsent = MAX_UNSENT;
+    chanPtr->rules = (NsWsRules){
+        .maxLength = MAX_MESSAGE, .isMasked = specPtr->isServer};
     atomic_init(&chanPtr->nRefs, 2); /* The table's and the caller's. */
     NsMutexSetup(&chanPtr->lock, NS_RANK_TCL_MISC, "ns:connchan:channel", NULL);
     Ns_DStringInit(&chanPtr->unsent);
@@ -190,6 +211,9 @@ NsChanUnref(NsChan **chanPtrPtr)
     Ns_DStringFree(&chanPtr->unsent);
     Ns_DStringFree(&chanPtr->frames);
     Ns_DStringFree(&chanPtr->message);
+    if (chanPtr->inflaterPtr != NULL) {
+        NsWsInflaterDestroy(&chanPtr->inflaterPtr);
+    }
     ns_free(chanPtr->script);
     ns_free(chanPtr->name);
     ns_free(chanPtr->driver);
@@ -234,26 +258,55 @@ NsChanClose(NsChan *chanPtr)
 int64_t
 NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
 {
-    Ns_DString sending;
-    int64_t    n = 0, nSent = 0;
-    int        error;
+    int64_t nSent = 0;
+    size_t  nWaiting;
+    int     error = 0;
+    bool    isToSend, isToArm;
 
     Ns_MutexLock(&chanPtr->lock);
-    if (length > MAX_UNSENT - (size_t) Ns_DStringLength(&chanPtr->unsent)) {
+    nWaiting = (size_t) Ns_DStringLength(&chanPtr->unsent) + chanPtr->nInFlight;
+    if (length > MAX_UNSENT - (size_t) Ns_DStringLength(&chanPtr->unsent)
+        || (length > 0 && nWaiting >= chanPtr->maxUnsent)) {
         chanPtr->sendError = ENOBUFS;
         Ns_MutexUnlock(&chanPtr->lock);
         errno = ENOBUFS;
         return -1;
     }
     Ns_DStringNAppend(&chanPtr->unsent, bytes, (int) length);
-    if (chanPtr->isSending) {
-        Ns_MutexUnlock(&chanPtr->lock);
-        return 0;
+    isToSend = !chanPtr->isSending;
+    if (isToSend) {
+        error = SendLocked(chanPtr, &nSent);
     }
+    isToArm = isToSend && error == 0 && AwaitsFlushLocked(chanPtr)
+        && !chanPtr->awaitsWriting && !chanPtr->isRunning;
+    Ns_MutexUnlock(&chanPtr->lock);
+    if (isToArm) {
+        (void) Arm(chanPtr);
+    }
+    if (isToSend) {
+        NoteTraffic(chanPtr, "sent", error != 0 ? -1 : nSent);
+    }
+    errno = error;
+    return error != 0 ? -1 : nSent;
+}
+
+/*
+ * Send what is there, and what other threads add meanwhile; without the lock
+ * while sending.  errno, or 0.
+ */
+static int
+SendLocked(NsChan *chanPtr, int64_t *nSentPtr)
+{
+    Ns_DString sending;
+    int64_t    n;
+    int        error;
+
+    NsAssertLocked(&chanPtr->lock);
     chanPtr->isSending = true;
     chanPtr->sendError = 0;
     do {
         Move(&sending, &chanPtr->unsent);
+        chanPtr->nInFlight = (size_t) Ns_DStringLength(&sending);
         Ns_MutexUnlock(&chanPtr->lock);
 
         n = NsChanIoSend(chanPtr->ioPtr, Ns_DStringValue(&sending),
@@ -262,7 +315,7 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
 
         Ns_MutexLock(&chanPtr->lock);
         n = MAX(n, 0);
-        nSent += n;
+        *nSentPtr += n;
         if (error == 0) {
             bool isBlocked = n < Ns_DStringLength(&sending);
 
@@ -281,12 +334,21 @@ NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length)
         Ns_DStringFree(&sending);
     } while (error == 0 && n > 0 && Ns_DStringLength(&chanPtr->unsent) > 0);
     chanPtr->isSending = false;
-    chanPtr->nSent += nSent;
+    chanPtr->nInFlight = 0;
+    chanPtr->nSent += *nSentPtr;
     chanPtr->sendError = error;
-    Ns_MutexUnlock(&chanPtr->lock);
-    NoteTraffic(chanPtr, "sent", error != 0 ? -1 : nSent);
-    errno = error;
-    return error != 0 ? -1 : nSent;
+    return error;
+}
+
+/*
+ * Whether a callback is there by which we send what was kept.
+ */
+static bool
+AwaitsFlushLocked(const NsChan *chanPtr)
+{
+    NsAssertLocked(&chanPtr->lock);
+    return chanPtr->isWebSocket && chanPtr->script != NULL && !chanPtr->isClosed
+        && Ns_DStringLength(&chanPtr->unsent) > 0;
 }
 
 /*
@@ -350,9 +412,15 @@ AwaitData(NsChan *chanPtr, NsStamp *limitPtr)
     Ns_Time left;
 
     if (*limitPtr == 0) {
+        bool waits;
+
         Ns_MutexLock(&chanPtr->lock);
         *limitPtr = now + NsClockFromTime(&chanPtr->receiveTimeout);
+        waits = !chanPtr->isWebSocket;
         Ns_MutexUnlock(&chanPtr->lock);
+        if (!waits) {
+            return false;
+        }
     }
     left = NsClockSpan(now, MAX(now, *limitPtr));
     return Ns_SockTimedWait(chanPtr->sock, NS_SOCK_READ, &left) == NS_OK;
@@ -376,20 +444,40 @@ Receive(NsChan *chanPtr, Ns_DString *dsPtr)
     return n;
 }
 
+bool
+NsChanSetWebSocket(NsChan *chanPtr, const NsChanWebSocket *specPtr)
+{
+    bool isNew;
+
+    Ns_MutexLock(&chanPtr->lock);
+    isNew = !chanPtr->isWebSocket;
+    if (isNew) {
+        chanPtr->isWebSocket = true;
+        chanPtr->rules.maxLength = MIN(specPtr->maxMessage, MAX_UNSENT);
+        chanPtr->rules.isDeflated = specPtr->isDeflated;
+        chanPtr->maxUnsent = MIN(specPtr->maxUnsent, MAX_UNSENT);
+        if (specPtr->answer != NULL) {
+            Ns_DStringAppend(&chanPtr->unsent, specPtr->answer);
+        }
+        if (specPtr->isDeflated) {
+            chanPtr->inflaterPtr = NsWsInflaterCreate(specPtr->keepsContext);
+        }
+    }
+    Ns_MutexUnlock(&chanPtr->lock);
+    return isNew;
+}
+
 void
 NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
 {
-    Ns_DString  received;
-    NsWsFrame   frame;
-    NsWsStatus  status;
-    const char *verdict;
-    int         n = 0;
+    Ns_DString received;
+    NsWsFrame  frame;
+    NsWsStatus status;
+    int        n = 0;
 
     Ns_DStringInit(&received);
     Ns_MutexLock(&chanPtr->lock);
-    status = NsWsParse(Ns_DStringValue(&chanPtr->frames),
-                       (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
-                       &frame);
+    status = ParseLocked(chanPtr, &frame);
     Ns_MutexUnlock(&chanPtr->lock);
     if (status == NS_WS_INCOMPLETE) {
         n = NsChanRead(chanPtr, &received);
@@ -397,15 +485,13 @@ NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
     Ns_MutexLock(&chanPtr->lock);
     Ns_DStringNAppend(&chanPtr->frames, Ns_DStringValue(&received),
                       Ns_DStringLength(&received));
-    verdict = TakeFrame(chanPtr, &frame, messagePtr, dictObj);
-    if (n < 0) {
-        verdict = "exception";
+    status = TakeFrameLocked(chanPtr, messagePtr, dictObj);
+    if (status == NS_WS_INCOMPLETE && chanPtr->isWebSocket && n == 0
+        && chanPtr->isAtEnd) {
+        n = -1;
     }
-    status = NsWsParse(Ns_DStringValue(&chanPtr->frames),
-                       (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
-                       &frame);
-    PutText(dictObj, "frame", verdict);
-    PutInt(dictObj, "bytes", n);
+    PutVerdict(dictObj, status, n);
+    status = ParseLocked(chanPtr, &frame);
     PutInt(dictObj, "unprocessed", Ns_DStringLength(&chanPtr->frames));
     PutInt(dictObj, "fragments", chanPtr->nFragments);
     PutInt(dictObj, "havedata", status == NS_WS_COMPLETE);
@@ -413,75 +499,133 @@ NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
     Ns_DStringFree(&received);
 }
 
+static NsWsStatus
+ParseLocked(const NsChan *chanPtr, NsWsFrame *framePtr)
+{
+    NsAssertLocked(&chanPtr->lock);
+    return NsWsParse(Ns_DStringValue(&chanPtr->frames),
+                     (size_t) Ns_DStringLength(&chanPtr->frames),
+                     &chanPtr->rules, framePtr);
+}
+
 /*
  * Take a complete frame off the buffer.  A control frame may come between the
  * frames of a message, and is delivered separately.
  */
-static const char *
-TakeFrame(NsChan *chanPtr, NsWsFrame *framePtr, Ns_DString *messagePtr,
-          Tcl_Obj *dictObj)
+static NsWsStatus
+TakeFrameLocked(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj)
 {
-    bool isLast = false;
+    NsWsFrame  frame;
+    NsWsStatus status = ParseLocked(chanPtr, &frame);
+    bool       isControl;
 
-    switch (NsWsParse(Ns_DStringValue(&chanPtr->frames),
-                      (size_t) Ns_DStringLength(&chanPtr->frames), MAX_MESSAGE,
-                      framePtr)) {
-    case NS_WS_INCOMPLETE:
-        return "incomplete";
-    case NS_WS_INVALID:
-        return "exception";
-    case NS_WS_COMPLETE:
-        break;
+    NsAssertLocked(&chanPtr->lock);
+    if (status != NS_WS_COMPLETE) {
+        return status;
     }
-    if (!IsAllowed(chanPtr, framePtr)) {
-        return "exception";
-    }
-    if (framePtr->opcode >= NS_WS_CLOSE) {
-        NsWsAppendPayload(messagePtr, framePtr);
-        PutInt(dictObj, "opcode", framePtr->opcode);
-        isLast = true;
+    isControl = frame.opcode >= NS_WS_CLOSE;
+    if (isControl) {
+        NsWsAppendPayload(messagePtr, &frame);
+        if (frame.opcode == NS_WS_CLOSE && chanPtr->isWebSocket) {
+            status = NsWsCheckClose(Ns_DStringValue(messagePtr), frame.length);
+        }
     } else {
-        if (framePtr->opcode != NS_WS_CONTINUE) {
-            chanPtr->opcode = framePtr->opcode;
-        }
-        NsWsAppendPayload(&chanPtr->message, framePtr);
-        chanPtr->nFragments++;
-        if (framePtr->isFinal) {
-            Ns_DStringNAppend(messagePtr, Ns_DStringValue(&chanPtr->message),
-                              Ns_DStringLength(&chanPtr->message));
-            PutInt(dictObj, "opcode", chanPtr->opcode);
-            Ns_DStringFree(&chanPtr->message);
-            chanPtr->nFragments = 0;
-            isLast = true;
+        status = AddFragmentLocked(chanPtr, &frame);
+        if (status == NS_WS_COMPLETE && frame.isFinal) {
+            status = TakeMessageLocked(chanPtr, messagePtr);
         }
     }
-    PutInt(dictObj, "fin", framePtr->isFinal);
-    if (isLast) {
+    if (status != NS_WS_COMPLETE) {
+        return status;
+    }
+    if (isControl || frame.isFinal) {
+        PutInt(dictObj, "opcode", isControl ? frame.opcode : chanPtr->opcode);
+    }
+    PutInt(dictObj, "fin", frame.isFinal);
+    if (isControl || frame.isFinal) {
         Tcl_DictObjPut(NULL, dictObj, Tcl_NewStringObj("payload", -1),
                        Tcl_NewByteArrayObj((unsigned char *)
                                                Ns_DStringValue(messagePtr),
                                            Ns_DStringLength(messagePtr)));
     }
-    DropBytes(&chanPtr->frames, framePtr->frameBytes);
-    return "complete";
+    DropBytes(&chanPtr->frames, frame.frameBytes);
+    return NS_WS_COMPLETE;
 }
 
 /*
- * Clients mask their frames and servers do not (RFC 6455, section 5.1).  Only
- * the first frame of a message gives the type of the message.
+ * Only the first frame of a message gives the type of the message.
  */
-static bool
-IsAllowed(const NsChan *chanPtr, const NsWsFrame *framePtr)
+static NsWsStatus
+AddFragmentLocked(NsChan *chanPtr, const NsWsFrame *framePtr)
 {
     bool isContinued = framePtr->opcode == NS_WS_CONTINUE;
 
-    if (framePtr->isMasked != chanPtr->isServer) {
-        return false;
+    NsAssertLocked(&chanPtr->lock);
+    if (isContinued != (chanPtr->nFragments > 0)) {
+        return NS_WS_INVALID;
     }
-    return framePtr->opcode >= NS_WS_CLOSE
-        || (isContinued == (chanPtr->nFragments > 0)
-            && (size_t) Ns_DStringLength(&chanPtr->message) + framePtr->length
-                <= MAX_MESSAGE);
+    if ((size_t) Ns_DStringLength(&chanPtr->message) + framePtr->length
+        > chanPtr->rules.maxLength) {
+        return NS_WS_TOO_LONG;
+    }
+    if (!isContinued) {
+        chanPtr->opcode = framePtr->opcode;
+        chanPtr->isDeflated = framePtr->isDeflated;
+    }
+    NsWsAppendPayload(&chanPtr->message, framePtr);
+    chanPtr->nFragments++;
+    return NS_WS_COMPLETE;
+}
+
+/*
+ * The fragments of a message, joined and checked.
+ */
+static NsWsStatus
+TakeMessageLocked(NsChan *chanPtr, Ns_DString *messagePtr)
+{
+    const char *bytes = Ns_DStringValue(&chanPtr->message);
+    size_t      length = (size_t) Ns_DStringLength(&chanPtr->message);
+    NsWsStatus  status = NS_WS_COMPLETE;
+
+    NsAssertLocked(&chanPtr->lock);
+    if (chanPtr->isDeflated) {
+        status = NsWsInflate(chanPtr->inflaterPtr, bytes, length,
+                             chanPtr->rules.maxLength, messagePtr);
+    } else {
+        Ns_DStringNAppend(messagePtr, bytes, (int) length);
+    }
+    Ns_DStringFree(&chanPtr->message);
+    chanPtr->nFragments = 0;
+    if (status == NS_WS_COMPLETE && chanPtr->isWebSocket
+        && chanPtr->opcode == NS_WS_TEXT
+        && !Ns_Valid_UTF8((unsigned char *) Ns_DStringValue(messagePtr),
+                          (size_t) Ns_DStringLength(messagePtr), NULL)) {
+        status = NS_WS_BAD_TEXT;
+    }
+    return status;
+}
+
+/*
+ * n < 0: there is nothing more to come, or an error.
+ */
+static void
+PutVerdict(Tcl_Obj *dictObj, NsWsStatus status, int n)
+{
+    static const char *reasons[] = {
+        [NS_WS_INVALID] = "protocol error",
+        [NS_WS_TOO_LONG] = "message too big",
+        [NS_WS_BAD_TEXT] = "text is not UTF-8",
+        [NS_WS_BAD_DATA] = "compressed data are not valid"};
+
+    PutText(dictObj, "frame",
+            status >= NS_WS_INVALID || n < 0 ? "exception"
+                : status == NS_WS_COMPLETE   ? "complete"
+                                             : "incomplete");
+    PutInt(dictObj, "bytes", n);
+    if (status >= NS_WS_INVALID) {
+        PutInt(dictObj, "code", NsWsCloseCode(status));
+        PutText(dictObj, "reason", reasons[status]);
+    }
 }
 
 /* ---- Callbacks. ---- */
@@ -510,7 +654,9 @@ NsChanSetCallback(NsChan *chanPtr, const NsChanCallback *specPtr)
 
 /*
  * An armed callback is replaced and its reference stays.  If a thread closes
- * the channel meanwhile, it leaves it to us to cancel the callback.
+ * the channel meanwhile, it leaves it to us to cancel the callback.  Of several
+ * threads, the last arms it once more, since we do not know whose order came
+ * last.
  */
 static Ns_ReturnCode
 Arm(NsChan *chanPtr)
@@ -518,28 +664,37 @@ Arm(NsChan *chanPtr)
     NsStamp       timeout;
     Ns_ReturnCode status;
     int           when;
-    bool          isClosed;
+    bool          isClosed, isAgain;
 
     Ns_MutexLock(&chanPtr->lock);
-    isClosed = chanPtr->isClosed;
-    if (!isClosed) {
-        chanPtr->nArming++;
-        if (!chanPtr->isArmed) {
-            chanPtr->isArmed = true;
-            Take(chanPtr);
-        }
-    }
-    when = chanPtr->when | (chanPtr->hasMore ? NS_SOCK_WRITE : 0);
-    timeout = NsClockFromTime(&chanPtr->timeout);
-    Ns_MutexUnlock(&chanPtr->lock);
-    if (isClosed) {
+    if (chanPtr->isClosed) {
+        Ns_MutexUnlock(&chanPtr->lock);
         return NS_OK;
     }
-    status = NsSockCallback(chanPtr->sock, RunCallback, chanPtr,
-                            when | NS_SOCK_EXIT, timeout);
-    Ns_MutexLock(&chanPtr->lock);
+    chanPtr->nArming++;
+    if (!chanPtr->isArmed) {
+        chanPtr->isArmed = true;
+        Take(chanPtr);
+    }
+    do {
+        when = chanPtr->when
+            | (chanPtr->hasMore || AwaitsFlushLocked(chanPtr) ? NS_SOCK_WRITE
+                                                              : 0);
+        chanPtr->awaitsWriting = (when & NS_SOCK_WRITE) != 0;
+        timeout = NsClockFromTime(&chanPtr->timeout);
+        Ns_MutexUnlock(&chanPtr->lock);
+        status = NsSockCallback(chanPtr->sock, RunCallback, chanPtr,
+                                when | NS_SOCK_EXIT, timeout);
+        Ns_MutexLock(&chanPtr->lock);
+        isClosed = chanPtr->isClosed;
+        chanPtr->isStale = chanPtr->isStale || chanPtr->nArming > 1;
+        isAgain = chanPtr->isStale && chanPtr->nArming == 1 && !isClosed
+            && status == NS_OK;
+        if (chanPtr->nArming == 1) {
+            chanPtr->isStale = false;
+        }
+    } while (isAgain);
     chanPtr->nArming--;
-    isClosed = chanPtr->isClosed;
     Ns_MutexUnlock(&chanPtr->lock);
     if (isClosed || status != NS_OK) {
         Cancel(chanPtr);
@@ -555,23 +710,26 @@ static int
 RunCallback(NS_SOCKET sock, void *arg, int why)
 {
     NsChan *chanPtr = arg;
-    char   *script = NULL;
+    char   *script;
     int     result = 0;
-    bool    wasClosed, isOver;
+    bool    wasClosed, isOver, isOurs, isToCall;
 
     NsAssert(sock == chanPtr->sock);
     Ns_MutexLock(&chanPtr->lock);
     NsAssert(chanPtr->isArmed);
-    if (why == NS_SOCK_WRITE && (chanPtr->when & NS_SOCK_WRITE) == 0) {
-        why = NS_SOCK_READ; /* There is more, see Arm. */
-    }
-    if (!chanPtr->isClosed && chanPtr->script != NULL
-        && (why != NS_SOCK_EXIT || (chanPtr->when & NS_SOCK_EXIT) != 0)) {
-        chanPtr->isRunning = true;
-        script = ns_strdup(chanPtr->script);
-    }
+    chanPtr->awaitsWriting = false;
+    isOurs = why == NS_SOCK_WRITE && (chanPtr->when & NS_SOCK_WRITE) == 0;
+    isToCall = !chanPtr->isClosed && chanPtr->script != NULL
+        && (why != NS_SOCK_EXIT || (chanPtr->when & NS_SOCK_EXIT) != 0);
+    chanPtr->isRunning = isToCall;
     Ns_MutexUnlock(&chanPtr->lock);
-    if (script != NULL) {
+    if (isToCall && isOurs) {
+        isToCall = !FlushUnsent(chanPtr) || HasMore(chanPtr);
+        why = NS_SOCK_READ;
+        result = 1;
+    }
+    if (isToCall) {
+        script = CopyScript(chanPtr);
         result = chanPtr->isListening && why == NS_SOCK_READ
             ? AcceptAll(chanPtr, script)
             : RunScript(chanPtr, script, NameOf(why));
@@ -596,6 +754,43 @@ RunCallback(NS_SOCKET sock, void *arg, int why)
         (void) Arm(chanPtr);
     }
     return false;
+}
+
+/*
+ * Send what was kept.  False: that fails, as the script will see when it reads.
+ */
+static bool
+FlushUnsent(NsChan *chanPtr)
+{
+    bool isThere;
+
+    Ns_MutexLock(&chanPtr->lock);
+    isThere = AwaitsFlushLocked(chanPtr);
+    Ns_MutexUnlock(&chanPtr->lock);
+    return !isThere || NsChanWrite(chanPtr, "", 0) >= 0;
+}
+
+static bool
+HasMore(NsChan *chanPtr)
+{
+    bool hasMore;
+
+    Ns_MutexLock(&chanPtr->lock);
+    hasMore = chanPtr->hasMore;
+    Ns_MutexUnlock(&chanPtr->lock);
+    return hasMore;
+}
+
+static char *
+CopyScript(NsChan *chanPtr)
+{
+    char *script;
+
+    Ns_MutexLock(&chanPtr->lock);
+    NsAssert(chanPtr->script != NULL && chanPtr->isRunning);
+    script = ns_strdup(chanPtr->script);
+    Ns_MutexUnlock(&chanPtr->lock);
+    return script;
 }
 
 /*

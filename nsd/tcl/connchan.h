@@ -63,6 +63,24 @@ int64_t NsChanWrite(NsChan *chanPtr, const char *bytes, size_t length);
 int NsChanRead(NsChan *chanPtr, Ns_DString *dsPtr);
 
 /*
+ * From now on the channel is a WebSocket: its text is UTF-8, a bound other than
+ * the default one holds for messages and for what waits to be sent, and
+ * messages may be compressed.  Reading does not wait, the end is an exception,
+ * and with a callback, what was kept is sent without the callback's help.
+ * False: it is one already, and remains as it is.
+ */
+typedef struct NsChanWebSocket {
+    const char *answer; /* To the handshake, sent before anything that is
+                         * written; NULL: none. */
+    size_t maxMessage;
+    size_t maxUnsent; /* Once so much waits, writing fails with ENOBUFS. */
+    bool   isDeflated;
+    bool   keepsContext; /* The client refers to earlier messages. */
+} NsChanWebSocket;
+
+bool NsChanSetWebSocket(NsChan *chanPtr, const NsChanWebSocket *specPtr);
+
+/*
  * Likewise, for the next frame of WebSocket: append a dict.
  */
 void NsChanReadFrame(NsChan *chanPtr, Ns_DString *messagePtr, Tcl_Obj *dictObj);

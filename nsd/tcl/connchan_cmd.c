@@ -14,7 +14,7 @@
 #include "base/lock.h"
 #include "base/random.h"
 #include "http/urlparts.h"
-#include "http/wsframe.h"
+#include "http/wsdeflate.h"
 #include "net/connect.h"
 #include "net/listen.h"
 #include "request/conn.h"
@@ -81,8 +81,8 @@ static Ns_Mutex  lock; /* Guards the list. */
 static ConnChan *firstPtr;
 
 static Tcl_ObjCmdProc CallbackCmd, CloseCmd, ConnectCmd, DebugCmd, DetachCmd,
-    ExistsCmd, ListCmd, ListenCmd, OpenCmd, ReadCmd, StatusCmd, WriteCmd,
-    WsEncodeCmd;
+    ExistsCmd, ListCmd, ListenCmd, OpenCmd, ReadCmd, StatusCmd, WebSocketCmd,
+    WriteCmd, WsEncodeCmd;
 static Tcl_CloseProc Forget;
 static void          AppendEntry(Ns_DString *dsPtr, const ConnChan *entryPtr);
 
@@ -112,6 +112,9 @@ static int AppendFields(Tcl_Interp *interp, Ns_DString *dsPtr, Ns_Set *headers);
 static void AppendTarget(Ns_DString *dsPtr, const char *method,
                          const char *version, const NsUrlParts *partsPtr);
 static bool IsLine(const char *text);
+static void AppendFrame(Ns_DString *framePtr, int opcode, bool isFinal,
+                        bool isMasked, int windowBits, const char *bytes,
+                        size_t length);
 
 static const NsTclCommand subcmds[] = {
     {"callback", CallbackCmd, 0, NS_TCL_ANY, NULL, 0},
@@ -125,6 +128,7 @@ static const NsTclCommand subcmds[] = {
     {"open", OpenCmd, 0, NS_TCL_ANY, NULL, 0},
     {"read", ReadCmd, 0, NS_TCL_ANY, NULL, 0},
     {"status", StatusCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"websocket", WebSocketCmd, 0, NS_TCL_ANY, NULL, 0},
     {"write", WriteCmd, 0, NS_TCL_ANY, NULL, 0},
     {"wsencode", WsEncodeCmd, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
@@ -353,7 +357,8 @@ ConnectSocket(Tcl_Interp *interp, const ClientOptions *optionsPtr,
                          optionsPtr->unixSocket);
         return NS_INVALID_SOCKET;
     }
-    sock = NsConnectUnix(optionsPtr->unixSocket);
+    sock = Ns_SockConnectUnix(optionsPtr->unixSocket,
+                              SOCK_STREAM | SOCK_NONBLOCK, NULL);
     if (sock == NS_INVALID_SOCKET) {
         (void) NsTclFail(interp, "can't connect to %s: %s",
                          optionsPtr->unixSocket, Tcl_PosixError(interp));
@@ -921,7 +926,50 @@ FindChan(NsInterp *itPtr, NsServer *serverPtr, Tcl_Obj *nameObj)
 }
 
 /*
- * ns_connchan wsencode ?-binary? ?-fin 0|1? ?-mask? ?-opcode o? ?--? data
+ * ns_connchan websocket ?-answer bytes? ?-context? ?-deflate?
+ * ?-maxmessage size? ?-maxunsent size? channel
+ */
+static int
+WebSocketCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+             Tcl_Obj *const *objv)
+{
+    NsInterp   *itPtr = clientData;
+    Tcl_Obj    *nameObj;
+    char       *answer = NULL;
+    int         isDeflated = 0, keepsContext = 0;
+    Tcl_WideInt maxMessage = 1 << 20, maxUnsent = 1 << 20;
+    NsChan     *chanPtr;
+    bool        isNew;
+    Ns_ObjvSpec options[] = {
+        {"-answer", Ns_ObjvString, &answer, NULL},
+        {"-context", Ns_ObjvBool, &keepsContext, INT2PTR(true)},
+        {"-deflate", Ns_ObjvBool, &isDeflated, INT2PTR(true)},
+        {"-maxmessage", Ns_ObjvMemUnit, &maxMessage, NULL},
+        {"-maxunsent", Ns_ObjvMemUnit, &maxUnsent, NULL},
+        {NULL, NULL, NULL, NULL}};
+    Ns_ObjvSpec args[] = {{"channel", Ns_ObjvObj, &nameObj, NULL},
+                          {NULL, NULL, NULL, NULL}};
+
+    if (Ns_ParseObjv(options, args, interp, 2, objc, objv) != NS_OK
+        || (chanPtr = FindChan(itPtr, itPtr->serverPtr, nameObj)) == NULL) {
+        return TCL_ERROR;
+    }
+    isNew = NsChanSetWebSocket(chanPtr,
+                               &(NsChanWebSocket){
+                                   .answer = answer,
+                                   .maxMessage = (size_t) maxMessage,
+                                   .maxUnsent = (size_t) maxUnsent,
+                                   .isDeflated = isDeflated != 0,
+                                   .keepsContext = keepsContext != 0});
+    NsChanUnref(&chanPtr);
+    return isNew ? TCL_OK
+                 : NsTclFail(interp, "channel \"%s\" is a WebSocket already",
+                             Tcl_GetString(nameObj));
+}
+
+/*
+ * ns_connchan wsencode ?-binary? ?-deflate bits? ?-fin 0|1? ?-mask?
+ * ?-opcode o? ?--? data
  */
 static int
 WsEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
@@ -935,20 +983,21 @@ WsEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"ping", NS_WS_PING},
         {"pong", NS_WS_PONG},
         {NULL, 0}};
-    static Ns_ObjvTable bits[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
-    int                 isBinary = 0, isFinal = 1, isMasked = 0, length;
-    int                 opcode = NS_WS_TEXT;
-    Tcl_Obj            *dataObj;
-    unsigned char       mask[4];
-    const char         *bytes;
-    Tcl_DString         text, frame;
-    Ns_ObjvSpec         options[] = {
-                {"-binary", Ns_ObjvBool, &isBinary, INT2PTR(true)},
-                {"-fin", Ns_ObjvIndex, &isFinal, bits},
-                {"-mask", Ns_ObjvBool, &isMasked, INT2PTR(true)},
-                {"-opcode", Ns_ObjvIndex, &opcode, opcodes},
-                {"--", Ns_ObjvBreak, NULL, NULL},
-                {NULL, NULL, NULL, NULL}};
+    static Ns_ObjvTable      bits[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
+    static Ns_ObjvValueRange windows = {NS_WS_MIN_BITS, NS_WS_MAX_BITS};
+    int                      isBinary = 0, isFinal = 1, isMasked = 0, length;
+    int                      opcode = NS_WS_TEXT, windowBits = 0;
+    Tcl_Obj                 *dataObj;
+    const char              *bytes;
+    Tcl_DString              text, frame;
+    Ns_ObjvSpec              options[] = {
+                     {"-binary", Ns_ObjvBool, &isBinary, INT2PTR(true)},
+                     {"-deflate", Ns_ObjvInt, &windowBits, &windows},
+                     {"-fin", Ns_ObjvIndex, &isFinal, bits},
+                     {"-mask", Ns_ObjvBool, &isMasked, INT2PTR(true)},
+                     {"-opcode", Ns_ObjvIndex, &opcode, opcodes},
+                     {"--", Ns_ObjvBreak, NULL, NULL},
+                     {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"data", Ns_ObjvObj, &dataObj, NULL},
                           {NULL, NULL, NULL, NULL}};
 
@@ -971,9 +1020,8 @@ WsEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                          "a control frame is final and has at most %d bytes",
                          NS_WS_MAX_CONTROL);
     }
-    NsRandomBytes(mask, sizeof(mask));
-    NsWsAppend(&frame, opcode, isFinal != 0, isMasked != 0 ? mask : NULL, bytes,
-               (size_t) length);
+    AppendFrame(&frame, opcode, isFinal != 0, isMasked != 0, windowBits, bytes,
+                (size_t) length);
     Tcl_SetObjResult(interp,
                      Tcl_NewByteArrayObj((unsigned char *)
                                              Tcl_DStringValue(&frame),
@@ -981,4 +1029,28 @@ WsEncodeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Tcl_DStringFree(&frame);
     Tcl_DStringFree(&text);
     return TCL_OK;
+}
+
+/*
+ * windowBits > 0: compress a message if that makes it shorter.
+ */
+static void
+AppendFrame(Ns_DString *framePtr, int opcode, bool isFinal, bool isMasked,
+            int windowBits, const char *bytes, size_t length)
+{
+    Ns_DString    deflated;
+    unsigned char mask[4];
+
+    Ns_DStringInit(&deflated);
+    if (windowBits > 0 && isFinal
+        && (opcode == NS_WS_TEXT || opcode == NS_WS_BINARY)
+        && NsWsDeflate(bytes, length, windowBits, &deflated)) {
+        opcode |= NS_WS_DEFLATED;
+        bytes = Ns_DStringValue(&deflated);
+        length = (size_t) Ns_DStringLength(&deflated);
+    }
+    NsRandomBytes(mask, sizeof(mask));
+    NsWsAppend(framePtr, opcode, isFinal, isMasked ? mask : NULL, bytes,
+               length);
+    Ns_DStringFree(&deflated);
 }

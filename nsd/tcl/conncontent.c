@@ -18,6 +18,8 @@
 
 static int  GetBody(const NsConnCall *callPtr, const char **bodyPtr,
                     size_t *bytesPtr);
+static int  ReturnPart(NsConnCall *callPtr, const char *body, size_t bodyBytes);
+static int  CheckFits(Tcl_Interp *interp, const char *what, size_t bytes);
 static int  GetSlice(NsConnCall *callPtr, size_t bodyBytes, size_t *offsetPtr,
                      size_t *lengthPtr);
 static bool IsTextType(const char *type);
@@ -59,6 +61,12 @@ NsConnOptionContent(NsConnCall *callPtr)
     if (GetBody(callPtr, &body, &bodyBytes) != TCL_OK) {
         return TCL_ERROR;
     }
+    if (isBinary && callPtr->objc > 0) {
+        return ReturnPart(callPtr, body, bodyBytes);
+    }
+    if (CheckFits(callPtr->interp, "the body", bodyBytes) != TCL_OK) {
+        return TCL_ERROR;
+    }
     bodyObj = NsConnBodyObj(callPtr->connPtr, body, bodyBytes, isBinary);
     Tcl_IncrRefCount(bodyObj);
     if (callPtr->objc > 0) {
@@ -81,6 +89,39 @@ NsConnOptionContent(NsConnCall *callPtr)
     Tcl_SetObjResult(callPtr->interp, bodyObj);
     Tcl_DecrRefCount(bodyObj);
     return TCL_OK;
+}
+
+/*
+ * Of bytes, the others need not be a value.
+ */
+static int
+ReturnPart(NsConnCall *callPtr, const char *body, size_t bodyBytes)
+{
+    size_t offset, length;
+
+    if (GetSlice(callPtr, bodyBytes, &offset, &length) != TCL_OK
+        || CheckFits(callPtr->interp, "the part of the body", length)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Tcl_SetObjResult(callPtr->interp,
+                     length == 0 ? Tcl_NewObj()
+                                 : NewBytes(body + offset, length));
+    return TCL_OK;
+}
+
+static int
+CheckFits(Tcl_Interp *interp, const char *what, size_t bytes)
+{
+    if (NsConnContentFits(bytes)) {
+        return TCL_OK;
+    }
+    Ns_TclPrintfResult(interp,
+                       "%s has %" PRIuz " bytes, more than maxcontentmemory "
+                       "allows (%" PRId64 ")",
+                       what, bytes, NsConnContentMax());
+    Tcl_SetErrorCode(interp, "NS_LIMIT", "body", (char *) NULL);
+    return TCL_ERROR;
 }
 
 Tcl_Obj *
@@ -186,7 +227,16 @@ Ns_Set *
 NsConnOptionGetForm(NsInterp *interpPtr, Tcl_Encoding fallback)
 {
     NsConn *connPtr = interpPtr->connPtr;
-    Ns_Set *formPtr = NsConnGetForm(connPtr, fallback);
+    Ns_Set *formPtr;
+
+    /* Parts of others are read one by one, files among them not at all. */
+    if (NsConnIsForm(connPtr) && !NsConnIsMultipart(connPtr)
+        && CheckFits(interpPtr->interp, "the form",
+                     connPtr->messagePtr->contentLength)
+            != TCL_OK) {
+        return NULL;
+    }
+    formPtr = NsConnGetForm(connPtr, fallback);
 
     if (formPtr == NULL && NsConnFormJsonProblem(connPtr) != NULL) {
         Ns_TclPrintfResult(interpPtr->interp, "ns_json: %s",

@@ -137,19 +137,24 @@ NsConnOptionZipAccepted(NsConnCall *callPtr)
 }
 
 /*
- * A list of those named here that the client takes.
+ * What the client takes and the server can make, the best first.
  */
 int
 NsConnOptionAcceptedCompression(NsConnCall *callPtr)
 {
     const NsHttpHead *headPtr = &callPtr->connPtr->messagePtr->head;
-    Tcl_Obj          *listObj = Tcl_NewListObj(0, NULL);
+    const char       *accepted = NsHttpKnown(headPtr, NS_FIELD_ACCEPT_ENCODING);
+    int               flags = callPtr->conn->flags;
+    Tcl_Obj          *listObj = Tcl_NewListObj(0, NULL), *brotliObj;
 
-    if (NsAcceptsCoding(NsHttpKnown(headPtr, NS_FIELD_ACCEPT_ENCODING), "br")) {
-        Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj("brotli", -1));
-    }
-    if ((callPtr->conn->flags & NS_CONN_ZIPACCEPTED) != 0) {
+    if ((flags & NS_CONN_ZIPACCEPTED) != 0) {
         Tcl_ListObjAppendElement(NULL, listObj, Tcl_NewStringObj("gzip", -1));
+    }
+    if ((flags & NS_CONN_BROTLIACCEPTED) != 0) {
+        brotliObj = Tcl_NewStringObj("brotli", -1);
+        (void) Tcl_ListObjReplace(NULL, listObj,
+                                  NsPrefersBrotli(accepted) ? 0 : 1, 0, 1,
+                                  &brotliObj);
     }
     return NsTclReturn(callPtr->interp, listObj);
 }
@@ -166,6 +171,30 @@ NsConnOptionTimeout(NsConnCall *callPtr)
 {
     return NsTclReturn(callPtr->interp,
                        Ns_TclNewTimeObj(Ns_ConnTimeout(callPtr->conn)));
+}
+
+/*
+ * timelimit ?time?: how long the request may run; 0 is without limit.
+ */
+int
+NsConnOptionTimeLimit(NsConnCall *callPtr)
+{
+    NsWork *workPtr = &callPtr->connPtr->work;
+    Ns_Time limit;
+
+    if (callPtr->objc == 1) {
+        if (Ns_TclGetTimeFromObj(callPtr->interp, callPtr->objv[0], &limit)
+            != TCL_OK) {
+            return TCL_ERROR;
+        }
+        if (limit.sec < 0 || limit.usec < 0) {
+            return NsTclFail(callPtr->interp, "a time limit is at least 0");
+        }
+        NsWorkSetTimeLimit(workPtr, NsClockFromTime(&limit));
+    }
+    return NsTclReturn(callPtr->interp,
+                       Tcl_NewDoubleObj((double) NsWorkTimeLimit(workPtr)
+                                        / NS_STAMP_SECOND));
 }
 
 int

@@ -13,7 +13,7 @@ extern NsConnOptionProc NsConnOptionStatus, NsConnOptionKeepAlive,
     NsConnOptionCompress, NsConnOptionEncoding, NsConnOptionUrlEncoding,
     NsConnOptionContentSentLength, NsConnOptionClientData, NsConnOptionCloseNow,
     NsConnOptionFlags, NsConnOptionZipAccepted, NsConnOptionAcceptedCompression,
-    NsConnOptionStart, NsConnOptionTimeout, NsConnOptionPartialTimes,
-    NsConnOptionRateLimit, NsConnOptionChannel;
+    NsConnOptionStart, NsConnOptionTimeout, NsConnOptionTimeLimit,
+    NsConnOptionPartialTimes, NsConnOptionRateLimit, NsConnOptionChannel;
 
 #endif

@@ -13,6 +13,7 @@
 #include "http/charset.h"
 #include "http/parse.h"
 #include "request/proxies.h"
+#include "request/requestid.h"
 #include "tcl/result.h"
 
 static Tcl_Obj    *TargetObj(const NsConnCall *callPtr);
@@ -46,6 +47,26 @@ NsConnOptionFragment(NsConnCall *callPtr)
                        hash == NULL ? Tcl_NewObj()
                                     : Tcl_NewStringObj(hash + 1,
                                                        (int) (end - hash - 1)));
+}
+
+/* ---- Ids that other programs know. ---- */
+
+int
+NsConnOptionRequestId(NsConnCall *callPtr)
+{
+    char id[NS_REQUEST_ID_BYTES];
+
+    NsRequestIdText(id, callPtr->connPtr->messagePtr,
+                    callPtr->connPtr->work.id);
+    return NsConnReturnString(callPtr, id);
+}
+
+int
+NsConnOptionTraceParent(NsConnCall *callPtr)
+{
+    return NsConnReturnString(callPtr,
+                              NsRequestTraceParent(callPtr->connPtr
+                                                       ->messagePtr));
 }
 
 /*
@@ -295,8 +316,9 @@ NsConnOptionDetails(NsConnCall *callPtr)
 
     Ns_DStringInit(&ds);
     Ns_DStringPrintf(&ds, "proxied %d currentaddr",
-                     !STREQ(Ns_ConnPeer(callPtr->conn),
-                            callPtr->connPtr->messagePtr->peer));
+                     callPtr->connPtr->settingsPtr->proxyProtocol != 0
+                         || !STREQ(Ns_ConnPeer(callPtr->conn),
+                                   callPtr->connPtr->messagePtr->peer));
     Ns_DStringAppendElement(&ds, Ns_ConnCurrentAddr(callPtr->conn));
     Ns_DStringPrintf(&ds, " currentport %d", Ns_ConnCurrentPort(callPtr->conn));
     AppendPeer(callPtr, &ds);
@@ -348,6 +370,7 @@ AppendFlags(int flags, Ns_DString *dsPtr)
         {NS_CONN_SENT_VIA_WRITER, "SENT_VIA_WRITER"},
         {NS_CONN_SOCK_CORKED, "SOCK_CORKED"},
         {NS_CONN_ZIPACCEPTED, "ZIPACCEPTED"},
+        {NS_CONN_BROTLIACCEPTED, "BROTLIACCEPTED"},
         {NS_CONN_JSONPARSED, "JSONPARSED"},
         {NS_CONN_ENTITYTOOLARGE, "ENTITYTOOLARGE"},
         {NS_CONN_REQUESTURITOOLONG, "REQUESTURITOOLONG"},

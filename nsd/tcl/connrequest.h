@@ -14,6 +14,6 @@ extern NsConnOptionProc NsConnOptionTarget, NsConnOptionFragment,
     NsConnOptionUrlDict, NsConnOptionHost, NsConnOptionPort,
     NsConnOptionProtocol, NsConnOptionContentType, NsConnOptionPrivacy,
     NsConnOptionDetails, NsConnOptionClientCert, NsConnOptionCurrentAddr,
-    NsConnOptionCurrentPort;
+    NsConnOptionCurrentPort, NsConnOptionRequestId, NsConnOptionTraceParent;
 
 #endif

@@ -14,11 +14,13 @@
 #include "nsthread.h"
 #include "request/fastpath.h"
 #include "request/filter.h"
+#include "request/notice.h"
 #include "request/op.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/regargs.h"
 #include "tcl/result.h"
+#include "tcl/stack.h"
 
 /*
  * A Tcl callback names the procedure that will run it, of whatever type, for
@@ -277,20 +279,24 @@ ListDirectory(Ns_Conn *conn, const char *proc)
 }
 
 /*
- * NS_TIMEOUT when the script waited in vain for something, NS_FILTER_RETURN,
- * and the reply is 400, when the client sent what is not text: these are not
- * errors of its own.  NS_ERROR, and the trace in the log, for all else.
+ * NS_TIMEOUT when the script was cancelled or waited in vain, NS_FILTER_RETURN,
+ * and the reply is sent, when the error is the client's: these are not errors
+ * of its own.  NS_ERROR, and the trace in the log, for all else.
  */
 static int
 ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)
 {
     bool isTimeout = NsTclErrorIs(interp, "NS_TIMEOUT");
+    int  status = NsTclErrorStatus(interp);
 
-    if (isTimeout || NsTclErrorIsBadRequest(interp)) {
+    if (NsStackIsCancelled(interp)) {
+        return NS_TIMEOUT; /* The log knows. */
+    }
+    if (isTimeout || status != 0) {
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
         if (!isTimeout) {
-            (void) Ns_ConnReturnBadRequest(conn, NULL);
+            (void) NsReturnStatusPage(NsConnOf(conn), status);
         }
         return isTimeout ? NS_TIMEOUT : NS_FILTER_RETURN;
     }

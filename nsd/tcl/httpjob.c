@@ -17,6 +17,7 @@
 #include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
+#include "request/connbody.h"
 #include "tcl/httpoptions.h"
 #include "tcl/httptype.h"
 #include "tcl/result.h"
@@ -449,6 +450,15 @@ PutBody(NsHttpJob *jobPtr, Tcl_Interp *interp, Tcl_Obj *dictObj)
         NsReplyBodyTakeFile(bodyPtr);
         PutText(dictObj, "file", file);
     } else if (NsReplyBodyBytes(bodyPtr, &length) != NULL) {
+        if (!NsConnContentFits(length)) {
+            Ns_TclPrintfResult(interp,
+                               "http: the body of the reply has %" PRIuz
+                               " bytes, more than maxcontentmemory allows "
+                               "(%" PRId64 "): use -outputfile or -spoolsize",
+                               length, NsConnContentMax());
+            Tcl_SetErrorCode(interp, "NS_LIMIT", (char *) NULL);
+            return TCL_ERROR;
+        }
         Put(dictObj, "body", BodyInMemory(jobPtr));
     }
     return TCL_OK;

@@ -121,7 +121,9 @@ Open(NsHttpLog *logPtr, const char *file)
             .stream = logPtr->stream,
             .file = Ns_DStringValue(&path),
             .bufferBytes = BUFFER_BYTES,
-            .mayOpenLater = true});
+            .mayOpenLater = true,
+            .rollFormat = logPtr->rollFormat,
+            .maxBackup = logPtr->maxBackup});
     }
     Ns_DStringFree(&name);
     Ns_DStringFree(&path);

@@ -10,17 +10,21 @@
 #include <sys/stat.h>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "base/tempfile.h"
 #include "base/writeall.h"
 #include "nsset.h"
 #include "nsstring.h"
 #include "process/units.h"
+#include "http/parse.h"
+#include "request/requestid.h"
 #include "tcl/httplog.h"
 #include "tcl/httpsettings.h"
 #include "tcl/httptype.h"
 #include "tcl/result.h"
 
-#define COPY_BYTES 65536
+#define COPY_BYTES      65536
+#define MAX_TRACE_STATE 512 /* Longer ones need not be passed on. */
 
 /*
  * What is parsed and then becomes something else.
@@ -34,6 +38,7 @@ typedef struct Words {
     Tcl_WideInt maxResponse;
     Ns_Time    *timeoutPtr;
     Ns_Time    *connectTimeoutPtr;
+    Ns_Time    *sendTimeoutPtr;
     Ns_Time    *expirePtr;
     Ns_Time    *keepAlivePtr;
     Tcl_Obj    *proxyObj;
@@ -42,21 +47,24 @@ typedef struct Words {
     int         mustVerify;
     int         keepsHost;
     int         isDecompressed; /* As it always is. */
+    int         tellsTrace;
 } Words;
 
 static Ns_ObjvProc SizeOption, VerifyOption;
 
-static int      Parse(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
-                      NsHttpOptions *optionsPtr, Words *wordsPtr);
-static int      Check(Tcl_Interp *interp, bool isQueued,
-                      const NsHttpOptions *optionsPtr, const Words *wordsPtr);
-static int      Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr,
-                        const Words *wordsPtr);
-static int      SetProxy(Tcl_Interp *interp, Tcl_Obj *dictObj,
-                         NsHttpClientSpec *specPtr);
-static int      SetBody(Tcl_Interp *interp, NsHttpOptions *optionsPtr,
-                        const Words *wordsPtr);
-static void     SetBodyValue(NsHttpOptions *optionsPtr, Tcl_Obj *bodyObj);
+static int  Parse(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
+                  NsHttpOptions *optionsPtr, Words *wordsPtr);
+static int  Check(Tcl_Interp *interp, bool isQueued,
+                  const NsHttpOptions *optionsPtr, const Words *wordsPtr);
+static int  Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr,
+                    const Words *wordsPtr);
+static void AddTrace(NsHttpOptions *optionsPtr, const NsMessage *messagePtr);
+static bool IsPrintable(const char *text);
+static int  SetProxy(Tcl_Interp *interp, Tcl_Obj *dictObj,
+                     NsHttpClientSpec *specPtr);
+static int  SetBody(Tcl_Interp *interp, NsHttpOptions *optionsPtr,
+                    const Words *wordsPtr);
+static void SetBodyValue(NsHttpOptions *optionsPtr, Tcl_Obj *bodyObj);
 static Tcl_Obj *Encoded(Tcl_Obj *bodyObj, const char *type);
 static bool     FitsBytes(Tcl_Obj *obj);
 static int  SetBodyFile(Tcl_Interp *interp, const char *file, Tcl_WideInt size,
@@ -72,9 +80,9 @@ int
 NsHttpOptionsParse(NsInterp *itPtr, bool isQueued, int objc,
                    Tcl_Obj *const *objv, NsHttpOptions *optionsPtr)
 {
-    Words words = {.bodySize = -1, .spoolSize = -1};
+    Words words = {.bodySize = -1, .spoolSize = -1, .tellsTrace = 1};
 
-    *optionsPtr = (NsHttpOptions){.headers = NULL};
+    memset(optionsPtr, 0, offsetof(NsHttpOptions, trace));
     if (Parse(itPtr->interp, objc, objv, optionsPtr, &words) != TCL_OK
         || Check(itPtr->interp, isQueued, optionsPtr, &words) != TCL_OK) {
         return TCL_ERROR;
@@ -118,7 +126,9 @@ Parse(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, NsHttpOptions *to,
               {"-raw", Ns_ObjvBool, &w->isRaw, on},
               {"-response_data_callback", Ns_ObjvString, &to->dataScript, NULL},
               {"-response_header_callback", Ns_ObjvString, &to->headScript, NULL},
+              {"-sendtimeout", Ns_ObjvTime, &w->sendTimeoutPtr, NULL},
               {"-spoolsize", SizeOption, &w->spoolSize, NULL},
+              {"-traceparent", Ns_ObjvBool, &w->tellsTrace, NULL},
               {"-unix_socket", Ns_ObjvString, &specPtr->unixSocket, NULL},
               {"-verify", VerifyOption, &w->mustVerify, NULL},
               /* The older name. */
@@ -234,12 +244,18 @@ Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr, const Words *wordsPtr)
 
     specPtr->headers = optionsPtr->headers;
     specPtr->keepsHost = wordsPtr->keepsHost != 0;
+    if (wordsPtr->tellsTrace && itPtr->connPtr != NULL) {
+        AddTrace(optionsPtr, itPtr->connPtr->messagePtr);
+    }
     specPtr->silence = wordsPtr->timeoutPtr == NULL
         ? settingsPtr->timeout
         : MAX(NsClockFromTime(wordsPtr->timeoutPtr), 1);
     specPtr->connectSilence = wordsPtr->connectTimeoutPtr == NULL
         ? 0
         : MAX(NsClockFromTime(wordsPtr->connectTimeoutPtr), 1);
+    specPtr->sendSilence = wordsPtr->sendTimeoutPtr == NULL
+        ? 0
+        : MAX(NsClockFromTime(wordsPtr->sendTimeoutPtr), 1);
     specPtr->expire = wordsPtr->expirePtr == NULL
         ? 0
         : MAX(NsClockFromTime(wordsPtr->expirePtr), 1);
@@ -264,6 +280,50 @@ Convert(NsInterp *itPtr, NsHttpOptions *optionsPtr, const Words *wordsPtr)
         return TCL_ERROR;
     }
     return SetBody(itPtr->interp, optionsPtr, wordsPtr);
+}
+
+/*
+ * The trace goes on with a span of its own, unless the caller sends another.
+ */
+static void
+AddTrace(NsHttpOptions *optionsPtr, const NsMessage *messagePtr)
+{
+    const char *parent = NsRequestTraceParent(messagePtr);
+    const char *state;
+    uint64_t    span = 0;
+    int         n;
+
+    if (likely(parent == NULL)
+        || (optionsPtr->headers != NULL
+            && Ns_SetIFind(optionsPtr->headers, "traceparent") >= 0)) {
+        return;
+    }
+    while (span == 0) {
+        NsRandomBytes(&span, sizeof(span));
+    }
+    /* Its own version, so nothing follows the flags. */
+    n = snprintf(optionsPtr->trace, sizeof(optionsPtr->trace),
+                 "traceparent: 00-%.32s-%016" PRIx64 "-%.2s\r\n", parent + 3,
+                 span, parent + 53);
+    NsAssert(n > 0 && (size_t) n < sizeof(optionsPtr->trace));
+    state = NsHttpFind(&messagePtr->head, "tracestate");
+    if (state != NULL && strlen(state) <= MAX_TRACE_STATE
+        && IsPrintable(state)) {
+        n += snprintf(optionsPtr->trace + n,
+                      sizeof(optionsPtr->trace) - (size_t) n,
+                      "tracestate: %s\r\n", state);
+        NsAssert((size_t) n < sizeof(optionsPtr->trace));
+    }
+    optionsPtr->spec.lines = optionsPtr->trace;
+}
+
+static bool
+IsPrintable(const char *text)
+{
+    while (*text >= ' ' && *text <= '~') {
+        text++;
+    }
+    return *text == '\0';
 }
 
 /*

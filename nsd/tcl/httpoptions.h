@@ -10,6 +10,8 @@
 #include "net/httpclient.h"
 #include "tcl/interp.h"
 
+#define NS_HTTP_TRACE_BYTES 640 /* What a tracestate may be, and more. */
+
 /*
  * Borrowed from the words, but for bodyObj, and bodyFd of the specification.
  */
@@ -24,6 +26,7 @@ typedef struct NsHttpOptions {
     char            *headScript;
     char            *dataScript;
     char            *doneScript;
+    char             trace[NS_HTTP_TRACE_BYTES]; /* For lines of spec. */
 } NsHttpOptions;
 
 /*

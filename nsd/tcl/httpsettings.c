@@ -34,6 +34,9 @@ static const NsParameter rows[] = {
     NS_LISTED(EXCEPTION, NS_PARAM_LIST, "",
               "ip RANGE, accept LIST: what may be wrong with certificates "
               "there; can be repeated."),
+    NS_PATH(NsHttpSettings, rejectedDir, "invalidcertificates", "",
+            "Directory, below home, where certificates that are refused are "
+            "kept; empty = nowhere."),
     NS_TIME(NsHttpSettings, keepAlive, "keepalive", "0", 0, ANY,
             "Keep connections open for the next request so long; 0 = no."),
     NS_TIME(NsHttpSettings, timeout, "defaulttimeout", "5", 1, ANY,
@@ -44,6 +47,7 @@ static NsPerServer perServer;
 
 static NsPerServerProc Create;
 static const char     *Existing(const char *path);
+static char           *Whole(const char *path);
 static void ReadExceptions(NsHttpSettings *settingsPtr, const char *section);
 static bool ParseException(const char *text, NsTlsException *exceptionPtr);
 static bool ParseAccepted(Tcl_Interp *interp, Tcl_Obj *listObj,
@@ -81,6 +85,7 @@ NsHttpSettingsForTls(const NsHttpSettings *settingsPtr, int verify,
     tlsPtr->maxDepth = settingsPtr->maxDepth;
     tlsPtr->exceptions = settingsPtr->exceptions;
     tlsPtr->nExceptions = settingsPtr->nExceptions;
+    tlsPtr->rejectedDir = settingsPtr->rejectedDir;
 }
 
 static void *
@@ -95,6 +100,7 @@ Create(NsServer *serverPtr)
     settingsPtr->sendsNames = NsHttpSendsNames();
     settingsPtr->caFile = Existing(settingsPtr->caFile);
     settingsPtr->caPath = Existing(settingsPtr->caPath);
+    settingsPtr->rejectedDir = Whole(settingsPtr->rejectedDir);
     ReadExceptions(settingsPtr, Ns_DStringValue(&ds));
     settingsPtr->logPtr = NsHttpLogCreate(serverPtr, Ns_DStringValue(&ds));
     if (!settingsPtr->isValidated) {
@@ -113,8 +119,22 @@ Create(NsServer *serverPtr)
 static const char *
 Existing(const char *path)
 {
-    Ns_DString  ds;
-    const char *result = NULL;
+    char *whole = Whole(path);
+
+    if (whole != NULL && access(whole, R_OK) != 0) {
+        ns_free(whole);
+        whole = NULL;
+    }
+    return whole;
+}
+
+/*
+ * The whole path, below home, which stays; NULL: none is given.
+ */
+static char *
+Whole(const char *path)
+{
+    Ns_DString ds;
 
     if (path == NULL || *path == '\0') {
         return NULL;
@@ -124,11 +144,7 @@ Existing(const char *path)
         Ns_DStringVarAppend(&ds, Ns_InfoHomePath(), "/", NULL);
     }
     Ns_DStringAppend(&ds, path);
-    if (access(Ns_DStringValue(&ds), R_OK) == 0) {
-        result = ns_strdup(Ns_DStringValue(&ds));
-    }
-    Ns_DStringFree(&ds);
-    return result;
+    return Ns_DStringExport(&ds);
 }
 
 static void

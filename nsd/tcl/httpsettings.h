@@ -27,6 +27,7 @@ typedef struct NsHttpSettings {
 
     const NsTlsException *exceptions;
     int                   nExceptions;
+    const char           *rejectedDir; /* NULL: not kept. */
 } NsHttpSettings;
 
 void NsHttpSettingsInit(void);

@@ -13,10 +13,15 @@
 #include "base/thread.h"
 #include "http/mimetype.h"
 #include "net/sockcallback.h"
+#include "net/spool.h"
 #include "process/callbacks.h"
+#include "process/crash.h"
 #include "process/info.h"
 #include "process/paths.h"
+#include "process/release.h"
+#include "process/restart.h"
 #include "process/sched.h"
+#include "process/watchdog.h"
 #include "request/filter.h"
 #include "request/op.h"
 #include "request/reqtrace.h"
@@ -37,7 +42,7 @@ typedef void ListProc(Ns_DString *dsPtr);
 typedef void ServerProc(Ns_DString *dsPtr, NsServer *serverPtr);
 
 static ListProc Allocator, Argv, Argv0, BinDir, BootTime, BuildInfo, LogDir,
-    MemInfo, ScheduleStats, Servers, Threads;
+    MemInfo, Release, Revision, ScheduleStats, Servers, Starts, Threads;
 static ServerProc PageDir, Server, TclLib;
 
 /*
@@ -108,8 +113,14 @@ static const Option options[] = {
     {"ipv6", .fixed = "1"},
     {"logdir", .listProc = LogDir},
     {"meminfo", .listProc = MemInfo},
+    {"release", .listProc = Release},
+    {"revision", .listProc = Revision},
+    {"schedulehistory", .listProc = NsSchedListRuns},
     {"schedulestats", .listProc = ScheduleStats},
+    {"scheduletimes", .listProc = NsSchedTimes},
+    {"spool", .listProc = NsSpoolAppend},
     {"ssl", .fixed = "1"},
+    {"starts", .listProc = Starts},
     {.name = NULL}};
 
 static Tcl_ObjCmdProc InfoCmd;
@@ -360,6 +371,28 @@ Allocator(Ns_DString *dsPtr)
     NsMemoryGetStats(&stats);
     Ns_DStringPrintf(dsPtr, "name %s allocated %zu heap %zu", stats.allocator,
                      stats.allocated, stats.heap);
+}
+
+/*
+ * Of this server, in this process and those before it.
+ */
+static void
+Starts(Ns_DString *dsPtr)
+{
+    Ns_DStringPrintf(dsPtr, "restarts %d crashes %d",
+                     NsRestartCount() + NsWatchdogCount(), NsCrashCount());
+}
+
+static void
+Release(Ns_DString *dsPtr)
+{
+    Ns_DStringAppend(dsPtr, NsReleaseVersion());
+}
+
+static void
+Revision(Ns_DString *dsPtr)
+{
+    Ns_DStringAppend(dsPtr, NsReleaseRevision());
 }
 
 static void

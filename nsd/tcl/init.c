@@ -9,11 +9,16 @@
 #include "nsstring.h"
 #include "process/config_file.h"
 #include "tcl/blueprint.h"
+#include "tcl/cacheflush.h"
 #include "tcl/commands.h"
+#include "tcl/ctl.h"
+#include "tcl/failure.h"
 #include "tcl/interp.h"
+#include "tcl/noticepage.h"
 #include "tcl/nsv.h"
 #include "tcl/perserver.h"
 #include "tcl/request.h"
+#include "tcl/stack.h"
 #include "tcl/tclcache.h"
 #include "tcl/trace.h"
 
@@ -26,6 +31,8 @@ NsTclInit(void)
         .threadStartProc = NsInterpPrepare,
         .threadCheckProc = NsInterpCheck,
         .closeProc = NsInterpConnClosed,
+        .expireProc = NsStackExpire,
+        .leaveProc = NsStackLookAtClient,
         .cleanupProc = NsInterpConnEnded};
 
     Tcl_FindExecutable(NULL);
@@ -34,9 +41,13 @@ NsTclInit(void)
     NsInterpInit();
     NsBlueprintInit();
     NsTclCacheInit();
+    NsCacheFlushInit();
     NsvInit();
     NsTraceInit();
     NsTclRequestInit();
+    NsFailureInit();
+    NsNoticePageInit();
+    NsCtlInit();
     NS_TCL_FAMILIES(START)
     NsConnSetHooks(&hooks);
     NsConfigSetInterpProcs(Ns_TclCreateInterp, Ns_TclDestroyInterp);

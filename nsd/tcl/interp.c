@@ -23,6 +23,7 @@
 #include "tcl/child.h"
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
+#include "tcl/failure.h"
 #include "tcl/globals.h"
 #include "tcl/set.h"
 #include "tcl/stack.h"
@@ -494,6 +495,7 @@ void
 NsInterpConnClosed(NsConn *connPtr)
 {
     if (connPtr->interp != NULL) {
+        NsStackSettle(connPtr->interp);
         NsInterpCleanupClose(NsInterpOf(connPtr->interp));
     }
 }
@@ -510,6 +512,7 @@ NsInterpConnEnded(NsConn *connPtr)
     NsInterpCleanupClose(itPtr);
     NsTraceRun(itPtr, NS_TCL_TRACE_FREECONN);
     NsStackLeave();
+    NsFailureForget(itPtr);
     itPtr->connPtr = NULL;
     connPtr->interp = NULL;
     if (NsPoolWaiting(connPtr->work.poolPtr) == 0) {

@@ -42,8 +42,10 @@ struct NsInterp {
     Tcl_HashTable              sets;       /* Set id -> set; see set.h. */
     struct NsAtClose   *atClosePtr; /* Scripts of ns_atclose, latest first. */
     struct NsDeferred  *deferredPtr;
-    struct NsHttpJob   *httpPtr;     /* Requests of ns_http. */
-    struct NsGlobals   *globalsPtr;  /* Of the last clean-up, or NULL. */
+    Tcl_Obj            *failureObj;   /* See failure.h; or NULL. */
+    bool                isInTemplate; /* See noticepage.c. */
+    struct NsHttpJob   *httpPtr;      /* Requests of ns_http. */
+    struct NsGlobals   *globalsPtr;   /* Of the last clean-up, or NULL. */
     Tcl_HashTable      *channelsPtr; /* Tcl's own table; NULL: not known yet. */
     Tcl_HashTable      *takenPtr;    /* By ns_chan; NULL before the first. */
     struct NsAdpInterp *adpPtr;      /* adp's part; NULL before first use. */

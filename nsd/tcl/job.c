@@ -13,6 +13,7 @@
 #include "tcl/job.h"
 
 #include "nsstring.h"
+#include "base/lock.h"
 #include "tcl/job_int.h"
 #include "process/parameters.h"
 #include "tcl/jobthread.h"
@@ -321,7 +322,7 @@ NsJobWait(const char *queue, const char *id, Ns_Time *deadlinePtr,
         jobPtr->isWaited = true;
         while (jobPtr->state != NS_JOB_DONE && wait == NS_OK
                && !(nsJobs.isStopping && jobPtr->state == NS_JOB_SCHEDULED)) {
-            wait = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, deadlinePtr);
+            wait = NsCondWaitEndable(&nsJobs.done, &nsJobs.lock, deadlinePtr);
         }
         jobPtr->isWaited = false;
         if (jobPtr->state == NS_JOB_DONE) {
@@ -375,7 +376,7 @@ NsJobWaitAny(const char *queue, Ns_Time *deadlinePtr)
         isDone = queuePtr->jobs.numEntries == 0 || HasDoneLocked(queuePtr)
             || nsJobs.isStopping;
         if (!isDone) {
-            wait = Ns_CondTimedWait(&nsJobs.done, &nsJobs.lock, deadlinePtr);
+            wait = NsCondWaitEndable(&nsJobs.done, &nsJobs.lock, deadlinePtr);
         }
     }
     Ns_MutexUnlock(&nsJobs.lock);

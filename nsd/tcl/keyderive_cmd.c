@@ -491,23 +491,27 @@ Hotp(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 static int
 Totp(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    Tcl_Obj    *digestObj = NULL, *keyObj = NULL;
-    int         nDigits = 8, interval = 30;
-    Tcl_WideInt when = time(NULL);
-    Ns_ObjvSpec opts[] = {
-        {"-digest", Ns_ObjvObj, &digestObj, NULL},
-        {"-digits", Ns_ObjvInt, &nDigits, NULL},
-        {"-interval", Ns_ObjvInt, &interval, NULL},
-        {"-key", Ns_ObjvObj, &keyObj, NULL},
-        {"-time", Ns_ObjvWideInt, &when, NULL},
-        {NULL, NULL, NULL, NULL}};
+    Tcl_Obj         *digestObj = NULL, *keyObj = NULL;
+    int              nDigits = 8;
+    Ns_Time         *intervalPtr = &(Ns_Time){30, 0};
+    Ns_ObjvTimeRange wholeSeconds = {{1, 0}, {INT_MAX, 0}};
+    Tcl_WideInt      when = time(NULL);
+    Ns_ObjvSpec      opts[] = {
+             {"-digest", Ns_ObjvObj, &digestObj, NULL},
+             {"-digits", Ns_ObjvInt, &nDigits, NULL},
+             {"-interval", Ns_ObjvTime, &intervalPtr, &wholeSeconds},
+             {"-key", Ns_ObjvObj, &keyObj, NULL},
+             {"-time", Ns_ObjvWideInt, &when, NULL},
+             {NULL, NULL, NULL, NULL}};
 
-    if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK
-        || NsCryptoCheckRange(interp, "-interval", interval, 1, INT_MAX)
-            != TCL_OK) {
+    if (Ns_ParseObjv(opts, NULL, interp, 1, objc, objv) != NS_OK) {
         return TCL_ERROR;
     }
-    return ReturnOtp(interp, digestObj, nDigits, keyObj, when / interval);
+    if (intervalPtr->usec != 0) {
+        return NsTclFail(interp, "-interval must be whole seconds");
+    }
+    return ReturnOtp(interp, digestObj, nDigits, keyObj,
+                     when / intervalPtr->sec);
 }
 
 static int

@@ -322,7 +322,19 @@ static int
 GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
          int *countPtr)
 {
-    return objc <= i ? TCL_OK : Tcl_GetIntFromObj(interp, objv[i], countPtr);
+    if (objc <= i) {
+        return TCL_OK;
+    }
+    if (Tcl_GetIntFromObj(interp, objv[i], countPtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (*countPtr < 0) {
+        return NsTclFail(interp,
+                         "expected integer in range [0,%d] for 'count', but "
+                         "got %d",
+                         INT_MAX, *countPtr);
+    }
+    return TCL_OK;
 }
 
 /*
@@ -337,7 +349,10 @@ TakeOne(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objPtr == NULL) {
         return TCL_ERROR;
     }
-    NsLockObjTakeOne(objPtr);
+    if (NsLockObjTakeOne(objPtr) != NS_OK) {
+        NsLockObjRelease(objPtr);
+        return NsTclFail(interp, "the wait was ended");
+    }
     return ReturnName(interp, objPtr);
 }
 

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "tcl/perserver.h"
+#include "tcl/stack.h"
 
 typedef struct Table {
     Ns_Mutex      lock; /* Guards all of it, and nUsers of objects. */
@@ -28,6 +29,7 @@ struct NsLockObj {
     int nUsers; /* Guarded by the table's lock. */
 
     _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
+    atomic_uint       nSignals; /* Of a condition; by any. */
     int               depth;    /* The holder's: entries of a critsec. */
     atomic_int        nReaders; /* Of a rwlock. */
     union {
@@ -53,6 +55,7 @@ static NsLockObj      *CreateObject(Table *tablePtr, NsLockKind kind,
                                     const char *name);
 static void            DestroyObject(NsLockObj *objPtr);
 static bool            IsMine(const NsLockObj *objPtr);
+static bool            IsTaken(const NsLockObj *objPtr, bool isWrite);
 static bool            StopsReading(NsLockObj *objPtr);
 
 static void *
@@ -216,6 +219,9 @@ NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name)
 Ns_ReturnCode
 NsLockObjAcquire(NsLockObj *objPtr, bool isWrite)
 {
+    if (!IsMine(objPtr) && IsTaken(objPtr, isWrite)) {
+        NsStackKeep();
+    }
     switch (objPtr->kind) {
     case NS_LOCK_MUTEX:
         if (IsMine(objPtr)) {
@@ -298,6 +304,16 @@ IsMine(const NsLockObj *objPtr)
 }
 
 /*
+ * Whether a thread would wait for it, as far as can be seen without trying.
+ */
+static bool
+IsTaken(const NsLockObj *objPtr, bool isWrite)
+{
+    return atomic_load(&objPtr->holder) != 0
+        || (isWrite && atomic_load(&objPtr->nReaders) > 0);
+}
+
+/*
  * Take one reader off the count; false if nobody reads.  Which threads read is
  * not known, and two scripts may err at the same time.
  */
@@ -325,16 +341,21 @@ NsLockObjPost(NsLockObj *objPtr, int count)
     }
 }
 
-void
+Ns_ReturnCode
 NsLockObjTakeOne(NsLockObj *objPtr)
 {
-    Ns_SemaWait(&objPtr->u.sema);
-    ChangeUsers(objPtr, -1);
+    Ns_ReturnCode status = NsSemaWaitEndable(&objPtr->u.sema);
+
+    if (status == NS_OK) {
+        ChangeUsers(objPtr, -1);
+    }
+    return status;
 }
 
 void
 NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast)
 {
+    atomic_fetch_add(&objPtr->nSignals, 1);
     if (isBroadcast) {
         Ns_CondBroadcast(&objPtr->u.cond);
     } else {
@@ -342,16 +363,26 @@ NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast)
     }
 }
 
+/*
+ * A thread that was called out of its wait goes on with that unless there was a
+ * signal meanwhile, which it may have missed.
+ */
 Ns_ReturnCode
 NsLockObjWait(NsLockObj *objPtr, NsLockObj *mutexPtr, Ns_Time *deadlinePtr)
 {
     Ns_ReturnCode status;
+    unsigned      nSignals = atomic_load(&objPtr->nSignals);
+    bool          wasCalled;
 
     if (!IsMine(mutexPtr)) {
         return NS_ERROR;
     }
     atomic_store(&mutexPtr->holder, 0);
-    status = Ns_CondTimedWait(&objPtr->u.cond, &mutexPtr->u.mutex, deadlinePtr);
+    do {
+        status = NsCondWaitCalled(&objPtr->u.cond, &mutexPtr->u.mutex,
+                                  deadlinePtr, &wasCalled);
+    } while (status == NS_OK && wasCalled
+             && atomic_load(&objPtr->nSignals) == nSignals);
     atomic_store(&mutexPtr->holder, Ns_ThreadId());
     return status;
 }

@@ -67,9 +67,10 @@ Ns_ReturnCode NsLockObjGiveUp(NsLockObj *objPtr);
 
 /*
  * Semaphores: add to the count; wait until it is positive and take one.
+ * NS_TIMEOUT: the wait was ended.
  */
-void NsLockObjPost(NsLockObj *objPtr, int count);
-void NsLockObjTakeOne(NsLockObj *objPtr);
+void          NsLockObjPost(NsLockObj *objPtr, int count);
+Ns_ReturnCode NsLockObjTakeOne(NsLockObj *objPtr);
 
 /*
  * Conditions.  Wait releases the mutex in the meantime: NS_OK, NS_TIMEOUT, or

@@ -7,7 +7,7 @@
 #include "nslog.h"
 #include "nsset.h"
 #include "nsstring.h"
-#include "tcl/interp.h"
+#include "tcl/failure.h"
 #include "tcl/tclserver.h"
 
 static const char *Log(Tcl_Interp *interp, Ns_Conn *conn, const char *extra);
@@ -50,8 +50,13 @@ Log(Tcl_Interp *interp, Ns_Conn *conn, const char *extra)
     if (errorInfo == NULL) {
         errorInfo = "";
     }
-    Ns_Log(Error, "%s\n%s", Ns_DStringValue(&ds), errorInfo);
+    if (conn == NULL || !NsFailureIsNoted(NsConnOf(conn), errorInfo)) {
+        Ns_Log(Error, "%s\n%s", Ns_DStringValue(&ds), errorInfo);
+    }
     Ns_DStringFree(&ds);
+    if (conn != NULL) {
+        NsFailureNote(NsConnOf(conn), errorInfo);
+    }
     return errorInfo;
 }
 

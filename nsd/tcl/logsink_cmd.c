@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "log/ring/lane.h"
+#include "log/ring/ring.h"
 #include "log/sink/leftover.h"
 #include "log/sink/sink.h"
 #include "log/stream/audit.h"
@@ -33,6 +34,7 @@ static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
                    const char *args, Ns_LogSink *sinkPtr);
 static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                     Ns_ReturnCode (*proc)(Ns_LogSink), const char *verb);
+static void     PutMapping(Tcl_Obj *dictObj);
 static Tcl_Obj *StatsObj(Ns_LogSink sink);
 static void     Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
 static void     PutString(Tcl_Obj *dictObj, const char *key, const char *value);
@@ -397,6 +399,11 @@ AuditCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             || NsSinkSyncStream(nsAuditStream, &failed) != NS_OK)) {
         SetUnsafeError(interp, failed, errno);
         status = TCL_ERROR;
+    } else if ((failed = NsSinkRequiredInTrouble(nsAuditStream)) != NULL) {
+        status = NsTclFail(interp,
+                           "log sink \"%s\" is required and cannot write to "
+                           "\"%s\" now: the record waits",
+                           NsSinkName(failed), NsSinkFile(failed));
     }
     NsSinkLeave();
     ns_free(words);
@@ -528,7 +535,24 @@ MemoryCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     Put(dictObj, "bytes", usage.nSegments * segmentBytes);
     Put(dictObj, "used", usage.nUsed * segmentBytes);
     Put(dictObj, "mostused", usage.mostUsed * segmentBytes);
+    PutMapping(dictObj);
     return NsTclReturn(interp, dictObj);
+}
+
+/*
+ * The mapping that this process made last; "": the memory is not in a file.
+ */
+static void
+PutMapping(Tcl_Obj *dictObj)
+{
+    char **paths;
+    int    n = NsRingList(&nsRingKey, &paths);
+
+    PutString(dictObj, "file", n > 0 ? paths[n - 1] : "");
+    for (int i = 0; i < n; i++) {
+        ns_free(paths[i]);
+    }
+    ns_free(paths);
 }
 
 static Tcl_Obj *
@@ -539,6 +563,7 @@ StatsObj(Ns_LogSink sink)
                                          [NS_TROUBLE_FAILING] = "failing"};
     Tcl_Obj                 *dictObj = Tcl_NewObj();
     NsSinkStats              stats;
+    int64_t                  oldest = NsSinkOldest(sink);
 
     NsSinkGetStats(sink, &stats);
     PutString(dictObj, "state", states[stats.trouble]);
@@ -551,6 +576,12 @@ StatsObj(Ns_LogSink sink)
     Put(dictObj, "droppeddamaged", stats.droppedDamaged);
     Put(dictObj, "droppedrejected", stats.droppedRejected);
     Put(dictObj, "pending", stats.pending);
+    PutSeconds(dictObj, "oldest",
+               stats.pending == 0 || oldest == 0
+                   ? 0
+                   : MAX(NsLogClock() - oldest, 0));
+    Put(dictObj, "leftover", stats.leftover);
+    Put(dictObj, "leftoverbytes", stats.leftoverBytes);
     Put(dictObj, "behind", stats.behind);
     Put(dictObj, "spilled", stats.spilled);
     Put(dictObj, "spilledbytes", stats.spilledBytes);

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "process/parameters.h"
+#include "tcl/broadcast.h"
 #include "tcl/perserver.h"
 
 typedef struct Bucket {
@@ -20,6 +21,7 @@ typedef struct Bucket {
 struct NsvArray {
     Bucket       *bucketPtr; /* Constant. */
     Tcl_HashTable values;    /* By key. */
+    const char   *channel;   /* For ever; NULL: none. */
     uint64_t      nLocks;
 };
 
@@ -49,6 +51,7 @@ static Buckets        *BucketsOf(NsServer *serverPtr);
 static Bucket         *BucketOf(NsServer *serverPtr, const char *name);
 static Value          *Store(Tcl_HashEntry *hPtr, Value *oldPtr, size_t keep,
                              const char *text, size_t length);
+static NsBroadcastProc RemoveForOthers;
 static int Put(const char *server, const char *array, const char *key,
                const char *value, size_t length, PutProc *put);
 
@@ -56,6 +59,7 @@ void
 NsvInit(void)
 {
     NsParametersRegister("ns/server/*/tcl", rows, sizeof(Buckets));
+    NsBroadcastSetProc(NS_BROADCAST_ARRAY, RemoveForOthers);
 }
 
 static void *
@@ -251,6 +255,38 @@ NsvClear(NsvArray *arrayPtr)
     Tcl_InitHashTable(&arrayPtr->values, TCL_STRING_KEYS);
 }
 
+const char *
+NsvChannel(const NsvArray *arrayPtr)
+{
+    NsAssertLocked(&arrayPtr->bucketPtr->lock);
+    return arrayPtr->channel;
+}
+
+void
+NsvSetChannel(NsvArray *arrayPtr, const char *channel)
+{
+    NsAssertLocked(&arrayPtr->bucketPtr->lock);
+    arrayPtr->channel = channel;
+}
+
+static void
+RemoveForOthers(NsServer *serverPtr, const char *name,
+                const NsBroadcastKeys *keysPtr)
+{
+    NsvArray *arrayPtr = NsvLock(serverPtr, name, true);
+
+    if (arrayPtr == NULL) {
+        return;
+    }
+    if (keysPtr->n == 0) {
+        NsvClear(arrayPtr);
+    }
+    for (TCL_SIZE_T i = 0; i < keysPtr->n; i++) {
+        (void) NsvUnset(arrayPtr, keysPtr->keys[i]);
+    }
+    NsvUnlock(arrayPtr);
+}
+
 int
 NsvSize(const NsvArray *arrayPtr)
 {
@@ -397,9 +433,11 @@ Put(const char *server, const char *array, const char *key, const char *value,
 int
 Ns_VarUnset(const char *server, const char *array, const char *key)
 {
-    NsServer *serverPtr = NsServerFind(server);
-    NsvArray *arrayPtr;
-    bool      wasSet = false;
+    NsServer       *serverPtr = NsServerFind(server);
+    NsBroadcastKeys keys = {.n = key != NULL, .keys = &key};
+    NsvArray       *arrayPtr;
+    const char     *channel;
+    bool            wasSet = false;
 
     if (serverPtr != NULL
         && (arrayPtr = NsvLock(serverPtr, array, true)) != NULL) {
@@ -409,7 +447,9 @@ Ns_VarUnset(const char *server, const char *array, const char *key)
         } else {
             wasSet = NsvUnset(arrayPtr, key);
         }
+        channel = NsvChannel(arrayPtr);
         NsvUnlock(arrayPtr);
+        NsBroadcastTell(serverPtr, channel, NS_BROADCAST_ARRAY, array, &keys);
     }
     return wasSet ? NS_OK : NS_ERROR;
 }

@@ -49,6 +49,13 @@ void NsvClear(NsvArray *arrayPtr);
 int NsvSize(const NsvArray *arrayPtr);
 
 /*
+ * Where removals are told to other machines; NULL: nowhere.  The text lives as
+ * long as the process.
+ */
+const char *NsvChannel(const NsvArray *arrayPtr);
+void        NsvSetChannel(NsvArray *arrayPtr, const char *channel);
+
+/*
  * Append keys, and values too, that match the glob (NULL: all), as list
  * elements.
  */

@@ -5,14 +5,15 @@
  */
 
 #include "ns.h"
+#include "tcl/broadcast.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/nsv.h"
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc SetCmd, GetCmd, ExistsCmd, IncrCmd, AppendCmd, LappendCmd,
-    UnsetCmd, NamesCmd, BucketCmd, VarCmd, ShareCmd, ArraySet, ArrayList,
-    ArrayCount, VarList;
+    UnsetCmd, InvalidateCmd, NamesCmd, BucketCmd, VarCmd, ShareCmd, ArraySet,
+    ArrayList, ArrayCount, VarList;
 
 static int       List(NsInterp *itPtr, Tcl_Obj *nameObj, const char *pattern,
                       bool withValues);
@@ -33,6 +34,7 @@ static const NsTclCommand commands[] = {
     {"nsv_lappend", LappendCmd, 3, NS_TCL_ANY, "array key value ?value ...?",
      0},
     {"nsv_unset", UnsetCmd, 0, NS_TCL_ANY, NULL, 0},
+    {"nsv_invalidate", InvalidateCmd, 1, 2, "array ?channel?", 0},
     {"nsv_names", NamesCmd, 0, 1, "?pattern?", 0},
     {"nsv_bucket", BucketCmd, 0, 1, "?bucket-number?", 0},
     {"ns_var", VarCmd, 1, NS_TCL_ANY, "cmd ?key? ?value?", 0},
@@ -288,14 +290,16 @@ static int
 UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    int         isNoComplain = 0;
-    bool        wasSet = true;
-    Tcl_Obj    *nameObj, *keyObj = NULL;
-    NsvArray   *arrayPtr;
-    Ns_ObjvSpec options[] = {
-        {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(true)},
-        {"--", Ns_ObjvBreak, NULL, NULL},
-        {NULL, NULL, NULL, NULL}};
+    int             isNoComplain = 0;
+    bool            wasSet = true;
+    Tcl_Obj        *nameObj, *keyObj = NULL;
+    NsvArray       *arrayPtr;
+    const char     *channel, *key;
+    NsBroadcastKeys keys = {.keys = &key};
+    Ns_ObjvSpec     options[] = {
+            {"-nocomplain", Ns_ObjvBool, &isNoComplain, INT2PTR(true)},
+            {"--", Ns_ObjvBreak, NULL, NULL},
+            {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"array", Ns_ObjvObj, &nameObj, NULL},
                           {"?key", Ns_ObjvObj, &keyObj, NULL},
                           {NULL, NULL, NULL, NULL}};
@@ -316,8 +320,43 @@ UnsetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     } else {
         NsvClear(arrayPtr);
     }
+    channel = NsvChannel(arrayPtr);
     NsvUnlock(arrayPtr);
+    if (keyObj != NULL) {
+        key = Tcl_GetString(keyObj);
+        keys.n = 1;
+    }
+    NsBroadcastTell(ServerOf(clientData), channel, NS_BROADCAST_ARRAY,
+                    Tcl_GetString(nameObj), &keys);
     return wasSet || isNoComplain ? TCL_OK : NoSuchKey(interp, keyObj);
+}
+
+/*
+ * nsv_invalidate array ?channel?: where removals are told to other machines.
+ */
+static int
+InvalidateCmd(ClientData clientData, Tcl_Interp *interp, int objc,
+              Tcl_Obj *const *objv)
+{
+    NsvArray   *arrayPtr;
+    const char *channel = NULL;
+
+    if (objc == 3) {
+        channel = NsBroadcastJoin(ServerOf(clientData), NS_BROADCAST_ARRAY,
+                                  Tcl_GetString(objv[1]),
+                                  Tcl_GetString(objv[2]));
+    }
+    arrayPtr = LockArray(clientData, interp, objv[1], objc == 2);
+    if (arrayPtr == NULL) {
+        return TCL_ERROR;
+    }
+    if (objc == 3) {
+        NsvSetChannel(arrayPtr, channel);
+    }
+    channel = NsvChannel(arrayPtr);
+    NsvUnlock(arrayPtr);
+    return NsTclReturn(interp,
+                       Tcl_NewStringObj(channel != NULL ? channel : "", -1));
 }
 
 /*

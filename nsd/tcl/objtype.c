@@ -138,6 +138,10 @@ Ns_TclGetMemUnitFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
     if (*text == '-' && unit != text) {
         Ns_TclPrintfResult(interp, "invalid memory size '%s': it is negative",
                            text);
+    } else if (unit != text && NsUnitsIsSizeUnit(unit)
+               && strtod(text, NULL) >= 1e9) {
+        Ns_TclPrintfResult(interp, "invalid memory size '%s': it is too large",
+                           text);
     } else {
         Ns_TclPrintfResult(interp,
                            "invalid memory unit '%s'; valid units kB, MB, GB, "

@@ -12,6 +12,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nstcl.h"
+#include "nsthread.h"
 #include "process/server.h"
 #include "tcl/result.h"
 
@@ -251,6 +252,23 @@ NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr)
         return TCL_ERROR;
     }
     *statusPtr = status;
+    return TCL_OK;
+}
+
+int
+NsTclGetSpan(Tcl_Interp *interp, Tcl_Obj *obj, const char *name,
+             Ns_Time *timePtr)
+{
+    if (Ns_TclGetTimeFromObj(interp, obj, timePtr) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    Ns_AdjTime(timePtr);
+    if (timePtr->sec < 0) {
+        return NsTclFail(interp,
+                         "expected time value in range [0s, MAX],"
+                         " for '%s', but got %s",
+                         name, Tcl_GetString(obj));
+    }
     return TCL_OK;
 }
 

@@ -21,4 +21,10 @@ Ns_ObjvProc NsObjvWord;
 Ns_ObjvProc NsObjvStatus;
 int         NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr);
 
+/*
+ * A time that is not negative; name is that of the argument.
+ */
+int NsTclGetSpan(Tcl_Interp *interp, Tcl_Obj *obj, const char *name,
+                 Ns_Time *timePtr);
+
 #endif

@@ -3,25 +3,20 @@
  *
  *      Data that a family of commands keeps per server.
  *
- *      Servers are few, so the items form a list.  It only grows, at its
- *      head, and an item is complete before it is linked: readers need no lock.
+ *      All servers are there before the first of them uses a command.  So the
+ *      data is in an array, which is made once; each item is complete before it
+ *      is entered: readers need no lock.
  */
 
 #include "tcl/perserver.h"
 
 #include "ns.h"
+#include "base/assert.h"
 #include "base/lock.h"
-
-typedef struct NsPerServerItem {
-    struct NsPerServerItem *nextPtr;
-    NsServer               *serverPtr;
-    void                   *data;
-} NsPerServerItem;
 
 static Ns_Mutex lock; /* Serializes creation. */
 
-static NsPerServerItem *Find(NsPerServer    *perServerPtr,
-                             const NsServer *serverPtr);
+static void *Find(NsPerServer *perServerPtr, const NsServer *serverPtr);
 
 void
 NsPerServerInit(void)
@@ -33,32 +28,38 @@ void *
 NsPerServerGet(NsPerServer *perServerPtr, NsServer *serverPtr,
                NsPerServerProc *createProc)
 {
-    NsPerServerItem *itemPtr = Find(perServerPtr, serverPtr);
+    void *data = Find(perServerPtr, serverPtr);
 
-    if (likely(itemPtr != NULL)) {
-        return itemPtr->data;
+    if (likely(data != NULL)) {
+        return data;
     }
     Ns_MutexLock(&lock);
-    itemPtr = Find(perServerPtr, serverPtr);
-    if (itemPtr == NULL) {
-        itemPtr = ns_malloc(sizeof(*itemPtr));
-        itemPtr->serverPtr = serverPtr;
-        itemPtr->data = createProc(serverPtr);
-        itemPtr->nextPtr = atomic_load(&perServerPtr->firstPtr);
-        atomic_store(&perServerPtr->firstPtr, itemPtr);
+    if (atomic_load(&perServerPtr->data) == NULL) {
+        atomic_store(&perServerPtr->data,
+                     ns_calloc((size_t) NsServerCount(), sizeof(void *)));
+    }
+    data = Find(perServerPtr, serverPtr);
+    if (data == NULL) {
+        data = createProc(serverPtr);
+        NsAssert(data != NULL && serverPtr->number < NsServerCount());
+        atomic_store(&atomic_load(&perServerPtr->data)[serverPtr->number],
+                     data);
     }
     Ns_MutexUnlock(&lock);
-    return itemPtr->data;
+    return data;
 }
 
-static NsPerServerItem *
+/*
+ * NULL: none yet.
+ */
+static void *
 Find(NsPerServer *perServerPtr, const NsServer *serverPtr)
 {
-    NsPerServerItem *itemPtr = atomic_load_explicit(&perServerPtr->firstPtr,
-                                                    memory_order_acquire);
+    void *_Atomic *dataPtr = atomic_load_explicit(&perServerPtr->data,
+                                                  memory_order_acquire);
 
-    while (itemPtr != NULL && itemPtr->serverPtr != serverPtr) {
-        itemPtr = itemPtr->nextPtr;
-    }
-    return itemPtr;
+    return dataPtr == NULL
+        ? NULL
+        : atomic_load_explicit(&dataPtr[serverPtr->number],
+                               memory_order_acquire);
 }

@@ -15,7 +15,7 @@
  * One per family, static, initialized with {NULL}.
  */
 typedef struct NsPerServer {
-    struct NsPerServerItem *_Atomic firstPtr;
+    void *_Atomic *_Atomic data; /* By number of the server. */
 } NsPerServer;
 
 /*

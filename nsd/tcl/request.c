@@ -7,10 +7,12 @@
 #include "tcl/request.h"
 #include "nslog.h"
 #include "request/fastpath.h"
+#include "request/notice.h"
 #include "nsreturn.h"
 #include "nstcl.h"
 #include "request/variants.h"
 #include "tcl/result.h"
+#include "tcl/stack.h"
 
 static NsVariantMakeProc MakeVariant;
 
@@ -59,10 +61,15 @@ Ns_TclRequest(Ns_Conn *conn, const char *name)
     if (Tcl_EvalEx(interp, name, -1, TCL_EVAL_GLOBAL) == TCL_OK) {
         return NS_OK;
     }
-    if (NsTclErrorIsBadRequest(interp)) {
+    if (NsStackIsCancelled(interp)) {
+        return NS_TIMEOUT; /* The log knows. */
+    }
+    if (NsTclErrorStatus(interp) != 0) {
+        int status = NsTclErrorStatus(interp);
+
         Ns_Log(Notice, "%s: %s", conn->request->line,
                Tcl_GetStringResult(interp));
-        return Ns_ConnReturnBadRequest(conn, NULL);
+        return NsReturnStatusPage(NsConnOf(conn), status);
     }
     if (NsTclErrorIs(interp, "NS_TIMEOUT")) {
         Ns_Log(Notice, "%s: %s", conn->request->line,

@@ -6,7 +6,10 @@
 
 #include "tcl/result.h"
 
+#include "nslog.h"
 #include "nsstring.h"
+#include "request/reply.h"
+#include "tcl/tclserver.h"
 
 static NsConn *ConnOr(NsInterp *itPtr, const char *message);
 
@@ -182,11 +185,14 @@ NsTclGetChannel(Tcl_Interp *interp, Tcl_Obj *nameObj, int mode,
     return TCL_OK;
 }
 
-bool
-NsTclErrorIsBadRequest(Tcl_Interp *interp)
+int
+NsTclErrorStatus(Tcl_Interp *interp)
 {
-    return NsTclErrorIs(interp, "NS_INVALID_UTF8")
-        || NsTclErrorIs(interp, "NS_INVALID_JSON");
+    if (NsTclErrorIs(interp, "NS_INVALID_UTF8")
+        || NsTclErrorIs(interp, "NS_INVALID_JSON")) {
+        return 400;
+    }
+    return NsTclErrorIs(interp, "NS_LIMIT body") ? 413 : 0;
 }
 
 bool
@@ -197,4 +203,26 @@ NsTclErrorIs(Tcl_Interp *interp, const char *code)
 
     return value != NULL && strncmp(value, code, length) == 0
         && (value[length] == '\0' || value[length] == ' ');
+}
+
+NsConn *
+NsTclReplyConn(NsInterp *interpPtr, int *resultPtr)
+{
+    NsConn *connPtr = NsTclConn(interpPtr);
+
+    *resultPtr = TCL_ERROR;
+    if (connPtr == NULL || !NsReplyIsClosed(connPtr)) {
+        return connPtr;
+    }
+    if (connPtr->serverPtr->tclPtr->rejectsClosed) {
+        Tcl_SetResult(interpPtr->interp,
+                      (char *) "connection socket is detached", TCL_STATIC);
+    } else {
+        Ns_Log(Warning,
+               "conn[%s]: a second reply is ignored: the request has its"
+               " reply already",
+               NsConnRequest(connPtr)->url);
+        *resultPtr = NsTclReturnStatus(interpPtr->interp, NS_ERROR);
+    }
+    return NULL;
 }

@@ -46,9 +46,10 @@ void NsTclDictPut(Tcl_Obj *dictObj, Tcl_Obj *keyObj, Tcl_Obj *valueObj);
 bool NsTclErrorIs(Tcl_Interp *interp, const char *code);
 
 /*
- * Whether the last error says that the client sent what cannot be read.
+ * What an error that is the client's answers, by its code: 400 if it sent what
+ * cannot be read, 413 if it is more than maxcontentmemory; 0: it is not.
  */
-bool NsTclErrorIsBadRequest(Tcl_Interp *interp);
+int NsTclErrorStatus(Tcl_Interp *interp);
 
 /*
  * The request of the interpreter; NULL with `no connection` (or the other
@@ -56,6 +57,12 @@ bool NsTclErrorIsBadRequest(Tcl_Interp *interp);
  */
 NsConn *NsTclConn(NsInterp *itPtr);
 NsConn *NsTclCurrentConn(NsInterp *itPtr);
+
+/*
+ * The same, to be answered; NULL, with what the command is to return, also if
+ * it has its reply already.
+ */
+NsConn *NsTclReplyConn(NsInterp *itPtr, int *resultPtr);
 
 /*
  * Whether the object is a byte array without a string form: data that must not

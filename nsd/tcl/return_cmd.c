@@ -23,10 +23,9 @@
 static Tcl_ObjCmdProc ReturnCmd, RespondCmd, ReturnFpCmd, ReturnOkCmd,
     SetExpiresCmd, UpdateHeaderCmd, StandardCmd, WithStatusCmd, WithWordCmd;
 
-static NsConn *ReplyConn(NsInterp *interpPtr, int *resultPtr);
-static bool    HasWord(int objc, Tcl_Obj *const *objv, const char *word);
-static int     ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
-                         const char *type, bool isBinary);
+static bool HasWord(int objc, Tcl_Obj *const *objv, const char *word);
+static int  ReturnObj(NsConn *connPtr, int status, Tcl_Obj *dataObj,
+                      const char *type, bool isBinary);
 static int ReturnText(NsConn *connPtr, int status, Tcl_Obj *textObj, int length,
                       const char *type);
 static int ReturnChannel(NsInterp *interpPtr, NsConn *connPtr, int status,
@@ -90,38 +89,12 @@ ReturnCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        || (connPtr = NsTclReplyConn(clientData, &result)) == NULL) {
         return result;
     }
     return NsTclReturnStatus(interp,
                              ReturnObj(connPtr, status, dataObj, type,
                                        isBinary));
-}
-
-/*
- * The request of the interpreter, to be answered; NULL, with what the command
- * is to return, when there is none, or it has its reply already.
- */
-static NsConn *
-ReplyConn(NsInterp *interpPtr, int *resultPtr)
-{
-    NsConn *connPtr = NsTclConn(interpPtr);
-
-    *resultPtr = TCL_ERROR;
-    if (connPtr == NULL || !NsReplyIsClosed(connPtr)) {
-        return connPtr;
-    }
-    if (connPtr->serverPtr->tclPtr->rejectsClosed) {
-        Tcl_SetResult(interpPtr->interp,
-                      (char *) "connection socket is detached", TCL_STATIC);
-    } else {
-        Ns_Log(Warning,
-               "conn[%s]: a second reply is ignored: the request has its"
-               " reply already",
-               NsConnRequest(connPtr)->url);
-        *resultPtr = NsTclReturnStatus(interpPtr->interp, NS_ERROR);
-    }
-    return NULL;
 }
 
 static int
@@ -192,7 +165,7 @@ RespondCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return NsTclFail(interp, "illegal ns_set id: \"%s\"",
                          Tcl_GetString(headersObj));
     }
-    connPtr = ReplyConn(interpPtr, &result);
+    connPtr = NsTclReplyConn(interpPtr, &result);
     if (connPtr == NULL) {
         return result;
     }
@@ -254,7 +227,7 @@ WithStatusCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn     *connPtr;
 
     if (NsTclGetStatus(interp, objv[1], &status) != TCL_OK
-        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        || (connPtr = NsTclReplyConn(clientData, &result)) == NULL) {
         return result;
     }
     return NsTclReturnStatus(interp,
@@ -271,7 +244,7 @@ ReturnFpCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 
     if (NsTclGetStatus(interp, objv[1], &status) != TCL_OK
         || Tcl_GetIntFromObj(interp, objv[4], &length) != TCL_OK
-        || (connPtr = ReplyConn(clientData, &result)) == NULL) {
+        || (connPtr = NsTclReplyConn(clientData, &result)) == NULL) {
         return result;
     }
     return ReturnChannel(clientData, connPtr, status, Tcl_GetString(objv[2]),
@@ -311,7 +284,7 @@ StandardCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     result;
 
-    connPtr = ReplyConn(NsInterpOf(interp), &result);
+    connPtr = NsTclReplyConn(NsInterpOf(interp), &result);
     return connPtr == NULL
         ? result
         : NsTclReturnStatus(interp,
@@ -323,7 +296,7 @@ ReturnOkCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *const *objv)
 {
     int     result;
-    NsConn *connPtr = ReplyConn(clientData, &result);
+    NsConn *connPtr = NsTclReplyConn(clientData, &result);
 
     if (connPtr == NULL) {
         return result;
@@ -348,7 +321,7 @@ WithWordCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     result;
 
-    connPtr = ReplyConn(NsInterpOf(interp), &result);
+    connPtr = NsTclReplyConn(NsInterpOf(interp), &result);
     return connPtr == NULL
         ? result
         : NsTclReturnStatus(interp,

@@ -10,6 +10,7 @@
 #include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc ScheduleProcCmd, ScheduleDailyCmd, ScheduleWeeklyCmd,
@@ -137,8 +138,7 @@ AfterCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     Ns_Time interval;
 
-    if (GetInterval(interp, objv[1], "could not schedule procedure", &interval)
-        != TCL_OK) {
+    if (NsTclGetSpan(interp, objv[1], "timespec", &interval) != TCL_OK) {
         return TCL_ERROR;
     }
     return Schedule(interp, NS_SCHED_ONCE, &interval, objv[2], objc - 3,
@@ -213,7 +213,19 @@ IdCmd(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 static void
 RunScript(void *arg, int id)
 {
-    (void) Ns_TclEvalCallback(NULL, arg, NULL, NULL);
+    Ns_TclCallback *callbackPtr = arg;
+    Tcl_Interp     *interp = Ns_TclAllocateInterp(callbackPtr->server);
+
+    if (interp == NULL) {
+        NsSchedNoteError(id, "no interpreter can be made");
+        return;
+    }
+    if (Ns_TclEvalCallback(interp, callbackPtr, NULL, (char *) NULL)
+        != TCL_OK) {
+        NsSchedNoteError(id, Tcl_GetStringResult(interp));
+        (void) Ns_TclLogErrorInfo(interp, NULL);
+    }
+    Ns_TclDeAllocateInterp(interp);
 }
 
 static void

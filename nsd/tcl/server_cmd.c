@@ -16,12 +16,15 @@
 #include "dispatch/pool_stats.h"
 #include "net/driver_info.h"
 #include "process/paths.h"
+#include "process/setting.h"
 #include "request/auth.h"
 #include "request/filter.h"
 #include "request/op.h"
 #include "request/poolmap.h"
 #include "request/reqserver.h"
 #include "request/reqtrace.h"
+#include "request/routes.h"
+#include "request/slowest.h"
 #include "request/url2file.h"
 #include "request/urlspace.h"
 #include "request/vhost.h"
@@ -50,6 +53,9 @@ typedef struct Call {
 #define FLAG_NOINHERIT     0x04u
 #define FLAG_EFFECTIVE     0x08u
 #define FLAG_ALL           0x10u
+#define FLAG_LATER         0x20u /* A setting that came later. */
+#define FLAG_ERRORS        0x40u
+#define FLAG_LONG          0x80u
 
 static const struct {
     const char *name;
@@ -58,14 +64,18 @@ static const struct {
                  {"-effective", FLAG_EFFECTIVE},
                  {"-exact", FLAG_EXACT},
                  {"-noinherit", FLAG_NOINHERIT},
-                 {"-all", FLAG_ALL}};
+                 {"-all", FLAG_ALL},
+                 {"-errors", FLAG_ERRORS},
+                 {"-long", FLAG_LONG}};
 
 typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
 static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
     ThreadsSubcmd, SettingSubcmd, KeepaliveSubcmd, DirectorySubcmd, TableSubcmd,
     PoolsSubcmd, MapSubcmd, MappedSubcmd, HostsSubcmd, RealmSubcmd,
-    CharsetSubcmd, VhostSubcmd, HistogramSubcmd, StackSubcmd;
+    CharsetSubcmd, VhostSubcmd, HistogramSubcmd, StackSubcmd, StatusesSubcmd,
+    RefusedSubcmd, CancelSubcmd, SlowestSubcmd, RoutesSubcmd, SizesSubcmd,
+    CancelledSubcmd;
 
 typedef struct Subcmd {
     const char *name;
@@ -76,8 +86,8 @@ typedef struct Subcmd {
 } Subcmd;
 
 static const Subcmd subcmds[] = {
-    {"active", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
-    {"all", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
+    {"active", ListSubcmd, true, 0, FLAG_CHECKFORPROXY | FLAG_LONG},
+    {"all", ListSubcmd, true, 0, FLAG_CHECKFORPROXY | FLAG_LONG},
     {"connections", ConnectionsSubcmd, true, 0, 0},
     {"filters", TableSubcmd, false, 0, 0},
     {"keepalive", KeepaliveSubcmd, true, 0, 0},
@@ -85,7 +95,7 @@ static const Subcmd subcmds[] = {
     {"minthreads", SettingSubcmd, true, 1, 0},
     {"pagedir", DirectorySubcmd, false, 0, 0},
     {"pools", PoolsSubcmd, false, 0, 0},
-    {"queued", ListSubcmd, true, 0, FLAG_CHECKFORPROXY},
+    {"queued", ListSubcmd, true, 0, FLAG_CHECKFORPROXY | FLAG_LONG},
     {"requestprocs", TableSubcmd, false, 0, 0},
     {"serverdir", DirectorySubcmd, true, 0, FLAG_EFFECTIVE},
     {"stats", StatsSubcmd, true, 0, 0},
@@ -98,8 +108,12 @@ static const Subcmd subcmds[] = {
     /* Of later releases. */
     {"authprocs", TableSubcmd, true, 0, 0},
     {"buckets", HistogramSubcmd, true, 0, 0},
+    {"cancel", CancelSubcmd, false, 2, 0},
+    {"cancelabandoned", SettingSubcmd, true, 1, FLAG_LATER},
+    {"cancelled", CancelledSubcmd, true, 0, 0},
     {"charset", CharsetSubcmd, true, 1, 0},
     {"connectionratelimit", SettingSubcmd, true, 1, 0},
+    {"connsperthread", SettingSubcmd, true, 1, FLAG_LATER},
     {"highwatermark", SettingSubcmd, true, 1, 0},
     {"histogram", HistogramSubcmd, true, 0, 0},
     {"hosts", HostsSubcmd, true, 0, 0},
@@ -107,10 +121,26 @@ static const Subcmd subcmds[] = {
     {"lowwatermark", SettingSubcmd, true, 1, 0},
     {"map", MapSubcmd, true, 1, FLAG_NOINHERIT},
     {"mapped", MappedSubcmd, true, 1, FLAG_ALL | FLAG_EXACT | FLAG_NOINHERIT},
+    {"maxconnections", SettingSubcmd, true, 1, FLAG_LATER},
+    {"maxrunperpeer", SettingSubcmd, true, 1, FLAG_LATER},
+    {"maxruntime", SettingSubcmd, true, 1, FLAG_LATER},
+    {"maxstuck", SettingSubcmd, true, 1, FLAG_LATER},
+    {"maxwaitperpeer", SettingSubcmd, true, 1, FLAG_LATER},
     {"pageroot", DirectorySubcmd, false, 0, 0},
     {"poolratelimit", SettingSubcmd, true, 1, 0},
+    {"queuepatience", SettingSubcmd, true, 1, FLAG_LATER},
+    {"queuetimeout", SettingSubcmd, true, 1, FLAG_LATER},
     {"realm", RealmSubcmd, true, 1, 0},
+    {"refused", RefusedSubcmd, true, 0, 0},
+    {"rejectoverrun", SettingSubcmd, true, 1, FLAG_LATER},
+    {"retryafter", SettingSubcmd, true, 1, FLAG_LATER},
+    {"routes", RoutesSubcmd, false, 0, 0},
+    {"sizes", SizesSubcmd, true, 0, 0},
+    {"skipabandoned", SettingSubcmd, true, 1, FLAG_LATER},
+    {"slowest", SlowestSubcmd, false, 0, FLAG_ERRORS},
     {"stack", StackSubcmd, true, 1, 0},
+    {"statuses", StatusesSubcmd, true, 0, 0},
+    {"threadtimeout", SettingSubcmd, true, 1, FLAG_LATER},
     {"unmap", MapSubcmd, true, 1, FLAG_NOINHERIT},
     {"vhostenabled", VhostSubcmd, true, 0, 0},
     {NULL, NULL, false, 0, 0}};
@@ -151,6 +181,7 @@ ServerCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     TakeFlags(&call, subcmdPtr->flags);
+    call.flags |= subcmdPtr->flags & FLAG_LATER;
     if (call.nArgs > MAX(subcmdPtr->maxArgs, 1)) {
         return Usage(interp, objv[0]);
     }
@@ -279,7 +310,7 @@ LogDeprecated(const Call *callPtr, const char *alternative)
 }
 
 /*
- * active, queued, all ?-checkforproxy?
+ * active, queued, all ?-checkforproxy? ?-long?
  */
 static int
 ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
@@ -292,6 +323,9 @@ ListSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     if ((callPtr->flags & FLAG_CHECKFORPROXY) != 0) {
         flags |= NS_POOL_LIST_FORWARDED;
+    }
+    if ((callPtr->flags & FLAG_LONG) != 0) {
+        flags |= NS_POOL_LIST_LONG;
     }
     Ns_DStringInit(&ds);
     NsPoolList(&ds, callPtr->poolPtr, flags);
@@ -355,44 +389,116 @@ HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
 }
 
 /*
- * minthreads, maxthreads, lowwatermark, highwatermark, poolratelimit,
- * connectionratelimit ?value?
+ * Requests that were not run, by reason.
+ */
+static int
+RefusedSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolRefused(&ds, callPtr->poolPtr);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * Requests that were told to end, by cause.
+ */
+static int
+CancelledSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolCancelled(&ds, callPtr->poolPtr);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * Requests that have ended: the slowest, or those that failed.
+ */
+static int
+SlowestSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsSlowestList(&ds, callPtr->serverPtr, (callPtr->flags & FLAG_ERRORS) != 0);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * Figures of each handler and page.
+ */
+static int
+RoutesSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsRoutesList(&ds, callPtr->serverPtr);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * The distribution of the sizes of bodies and replies.
+ */
+static int
+SizesSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolSizes(&ds, callPtr->poolPtr);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * How often each status was the answer, of one pool or of the server.
+ */
+static int
+StatusesSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolStatuses(&ds, callPtr->serverPtr,
+                   callPtr->hasPool ? callPtr->poolPtr : NULL);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * The parameters of pools: NAME ?value?.  Scripts compare some of the errors.
  */
 static int
 SettingSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    static const struct {
-        const char   *name;
-        NsPoolSetting setting;
-        const char   *error;
-    } settings[] = {
-        {"minthreads", NS_POOL_MINTHREADS,
-         "argument is not a integer in the valid range: "},
-        {"maxthreads", NS_POOL_MAXTHREADS,
-         "argument is not an integer in valid range: "},
-        {"lowwatermark", NS_POOL_LOWWATERMARK,
-         "argument is not an integer in valid range: "},
-        {"highwatermark", NS_POOL_HIGHWATERMARK,
-         "argument is not an integer in valid range: "},
-        {"poolratelimit", NS_POOL_RATELIMIT,
-         "argument is not an integer in valid range: "},
-        {"connectionratelimit", NS_POOL_CONNECTIONRATELIMIT,
-         "argument is not an integer in valid range: "}};
-    int i = 0, value;
+    const char   *section = NsPoolSection(callPtr->poolPtr);
+    const char   *name = Name(callPtr);
+    Ns_ReturnCode result = NS_OK;
+    Ns_DString    ds;
 
-    while (!STREQ(settings[i].name, Name(callPtr))) {
-        i++;
+    Ns_DStringInit(&ds);
+    if (callPtr->nArgs == 1) {
+        result = NsSettingSet(section, name, Tcl_GetString(callPtr->args[0]),
+                              NS_SETTING_SCRIPT, &ds);
     }
-    if (callPtr->nArgs == 1
-        && (Tcl_GetIntFromObj(NULL, callPtr->args[0], &value) != TCL_OK
-            || NsPoolSet(callPtr->poolPtr, settings[i].setting, value)
-                != NS_OK)) {
-        Tcl_AppendResult(interp, settings[i].error,
-                         Tcl_GetString(callPtr->args[0]), NULL);
+    if (result != NS_OK) {
+        const char *known = (callPtr->flags & FLAG_LATER) != 0 ? NULL
+            : STREQ(name, "minthreads")
+            ? "argument is not a integer in the valid range: "
+            : "argument is not an integer in valid range: ";
+
+        if (known != NULL) {
+            Ns_DStringSetLength(&ds, 0);
+            Ns_DStringVarAppend(&ds, known, Tcl_GetString(callPtr->args[0]),
+                                (char *) NULL);
+        }
+        (void) NsTclReturnText(interp, &ds);
         return TCL_ERROR;
     }
-    value = NsPoolGet(callPtr->poolPtr, settings[i].setting);
-    return NsTclReturn(interp, Tcl_NewIntObj(value));
+    (void) NsSettingGet(section, name, &ds);
+    return NsTclReturnText(interp, &ds);
 }
 
 static int
@@ -669,4 +775,31 @@ StackSubcmd(Tcl_Interp *interp, const Call *callPtr)
     }
     Ns_DStringFree(&ds);
     return TCL_ERROR;
+}
+
+/*
+ * cancel ID ?REASON?: end a running request.
+ */
+static int
+CancelSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    const char *id, *reason = "";
+
+    if (callPtr->nArgs < 1) {
+        Tcl_WrongNumArgs(interp, 1, &callPtr->subcmdObj, "id ?reason?");
+        return TCL_ERROR;
+    }
+    id = Tcl_GetString(callPtr->args[0]);
+    if (callPtr->nArgs == 2) {
+        reason = Tcl_GetString(callPtr->args[1]);
+    }
+    switch (NsStackCancel(callPtr->serverPtr, id,
+                          *reason != '\0' ? reason : "ns_server cancel")) {
+    case NS_OK:
+        return NsTclReturn(interp, Tcl_NewBooleanObj(true));
+    case NS_TIMEOUT:
+        return NsTclReturn(interp, Tcl_NewBooleanObj(false));
+    default:
+        return NsTclFail(interp, "no such running request: %s", id);
+    }
 }

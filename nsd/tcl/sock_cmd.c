@@ -11,6 +11,7 @@
 #include "nssocket.h"
 #include "nsstring.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
@@ -489,7 +490,7 @@ PollUntil(struct pollfd *fds, int n, const Ns_Time *timeoutPtr)
 
             ms = left <= 0 ? 0 : (int) MIN((left + 999999) / 1000000, INT_MAX);
         }
-        result = poll(fds, (nfds_t) n, ms);
+        result = NsPollEndable(fds, (nfds_t) n, ms);
     } while (result < 0 && errno == EINTR);
     return result;
 }

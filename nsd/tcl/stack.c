@@ -7,14 +7,23 @@
  *      The asker leaves a question with the thread's runner and marks its async
  *      handler, which Tcl calls between two commands.
  *
- *      A thread that hangs in one command never comes to that.  Therefore the
- *      commands that may wait for others, watched ones, publish their words
- *      while they run, and an asker that gets no answer reads these.
+ *      A thread that waits in a command does not come to that.  Waits of our
+ * own primitives can be called: the thread looks at its stack from there, and
+ *      waits on.  Before others it notes its stack: that costs little next to
+ *      what they are for.  Therefore the commands that may wait, watched ones,
+ *      publish their words and that note while they run, and an asker reads
+ *      these.
+ *
+ *      An order to end goes the same way.  Tcl's own means to cancel a script
+ *      knows nothing of requests, so the thread applies it to itself when it
+ *      finds the order to be one for the request that it runs.
  */
 
 #include "tcl/stack.h"
 
 #include "ns.h"
+#include "base/assert.h"
+#include "base/interrupt.h"
 #include "base/lock.h"
 #include "tcl/result.h"
 
@@ -29,13 +38,29 @@ typedef struct Question {
 } Question;
 
 /*
- * The words of a watched command that runs, up to one of mere bytes; on its
- * thread's stack.
+ * An order to end.
+ */
+typedef struct Order {
+    NsStamp       stamp;
+    bool          isReported; /* That it takes long. */
+    NsCancelCause cause;
+    char          reason[];
+} Order;
+
+/*
+ * The words of a watched command that runs, up to one of mere bytes, and the
+ * frames below it; on its thread's stack.
  */
 typedef struct Words {
     int             objc;
     Tcl_Obj *const *objv;
+    _Atomic(char *) frames; /* A list; NULL: not noted.  Set once. */
 } Words;
+
+/*
+ * Whether a call is one for which the stack is noted.
+ */
+typedef bool NotesProc(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
 
 /*
  * A watched command as it was before.
@@ -45,13 +70,22 @@ typedef struct Watched {
     ClientData         clientData;
     Tcl_CmdDeleteProc *deleteProc;
     ClientData         deleteData;
+    NotesProc         *notesProc; /* NULL: never. */
 } Watched;
 
-static const char *const watchedNames[] = {
-    "exec",      "gets",    "ns_cache_eval", "ns_cond",     "ns_critsec",
-    "ns_event",  "ns_http", "ns_job",        "ns_memoize",  "ns_mutex",
-    "ns_rwlock", "ns_sema", "ns_sleep",      "ns_sockopen", "ns_sockselect",
-    "ns_thread", "read",    "socket"};
+static NotesProc IsAlways;
+static NotesProc IsRead;
+
+static const struct {
+    const char *name;
+    NotesProc  *notesProc;
+} watchedCommands[] = {
+    {"exec", IsAlways},  {"gets", IsRead},          {"ns_cache_eval", NULL},
+    {"ns_cond", NULL},   {"ns_critsec", NULL},      {"ns_event", NULL},
+    {"ns_http", NULL},   {"ns_job", NULL},          {"ns_memoize", NULL},
+    {"ns_mutex", NULL},  {"ns_rwlock", NULL},       {"ns_sema", NULL},
+    {"ns_sleep", NULL},  {"ns_sockopen", IsAlways}, {"ns_sockselect", NULL},
+    {"ns_thread", NULL}, {"read", IsRead},          {"socket", IsAlways}};
 
 /*
  * A thread that runs requests.
@@ -60,8 +94,9 @@ typedef struct Runner {
     struct Runner *nextPtr; /* These two are guarded by listLock. */
     int            nAskers;
 
-    Tcl_AsyncHandler handler; /* Constant. */
-    Tcl_Interp      *interp;  /* The thread's own. */
+    Tcl_AsyncHandler handler;  /* Constant. */
+    char             name[64]; /* Constant: the thread's. */
+    Tcl_Interp      *interp;   /* The thread's own. */
 
     /*
      * The request.  Written by the thread, without the lock: an asker puts its
@@ -76,11 +111,19 @@ typedef struct Runner {
      * Written by the thread, without the lock; it takes that before the words
      * go, if there is a question.  NULL: no watched command runs.
      */
-    _Atomic(const Words *) wordsPtr;
+    _Atomic(Words *) wordsPtr;
 
-    Ns_Mutex            lock; /* Guards changes of the question. */
+    Ns_Mutex            lock; /* Guards changes of the next five. */
     Ns_Cond             answered;
     _Atomic(Question *) questionPtr;
+    _Atomic(Order *)    orderPtr;
+    uint64_t            nTaken;    /* Orders. */
+    NsStamp             takeStamp; /* Of the last one. */
+
+    atomic_bool mustLook;    /* Whether the client has left; set by any. */
+    bool        isCancelled; /* The thread's own: the script unwinds. */
+    bool        isLooking;   /* Likewise: at its stack, for a wait. */
+    NsInterrupt interrupt;   /* Set while there is an order. */
 } Runner;
 
 static Ns_Mutex listLock;
@@ -88,19 +131,45 @@ static Ns_Cond  askerGone;
 static Runner  *firstPtr;
 static Ns_Tls   tls;
 
+#define STUCK (NS_STAMP_SECOND * 5)
+
 static void    Setup(void) __attribute__((constructor));
 static Runner *Self(void);
 static bool    Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
-static Ns_TlsCleanup     ForgetRunner;
-static Tcl_AsyncProc     Answer;
+static Ns_TlsCleanup ForgetRunner;
+static Tcl_AsyncProc Answer;
+static void          AnswerWaiting(void *arg);
+static void AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
+static bool AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
 static Tcl_ObjCmdProc    RunWatched;
 static Tcl_CmdDeleteProc FreeWatched;
 static bool              AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
-static void              AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
-static Runner           *FindRunner(const NsServer *serverPtr, uint64_t id);
-static Ns_ReturnCode     Ask(Runner *runnerPtr, const NsServer *serverPtr,
-                             uint64_t id, Ns_DString *dsPtr);
-static void MarkRunner(Runner *runnerPtr) __attribute__((noinline));
+static void              Look(Ns_DString *dsPtr, Runner *runnerPtr);
+static void              AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr);
+static void    AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr);
+static void    AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
+static void    AppendLevels(Ns_DString *dsPtr, Tcl_Interp *interp);
+static Runner *FindNamed(const NsServer *serverPtr, const char *name,
+                         uint64_t *idPtr);
+static Runner *FindRunner(const NsServer *serverPtr, uint64_t id);
+static void    LetGo(Runner *runnerPtr);
+static bool    Give(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
+                    Order *orderPtr);
+static Order  *MakeOrder(NsCancelCause cause, const char *reason);
+static bool    PutOrderLocked(Runner *runnerPtr, Order *orderPtr);
+static void    LookAtClient(Runner *runnerPtr);
+static Ns_ReturnCode AwaitTaken(Runner *runnerPtr, uint64_t nTaken);
+static Order        *TakeOrderLocked(Runner *runnerPtr);
+static void Obey(Runner *runnerPtr, const Order *orderPtr, const char *stack);
+static void Report(const Runner *runnerPtr, const NsConn *connPtr,
+                   const char *what, const char *reason, const char *stack);
+static void Revive(Tcl_Interp *interp);
+static Ns_ReturnCode Ask(Runner *runnerPtr, const NsServer *serverPtr,
+                         uint64_t id, Ns_DString *dsPtr);
+static Ns_ReturnCode AwaitAnswerLocked(Runner         *runnerPtr,
+                                       const Question *questionPtr,
+                                       NsStamp         deadline);
+static void          MarkRunner(Runner *runnerPtr) __attribute__((noinline));
 
 static void
 Setup(void)
@@ -127,23 +196,72 @@ NsStackLeave(void)
     Runner *runnerPtr = Self();
 
     runnerPtr->interp = NULL;
+    runnerPtr->isCancelled = false;
     atomic_store(&runnerPtr->serverPtr, NULL);
-    if (atomic_load(&runnerPtr->questionPtr) != NULL) {
+    if (atomic_load(&runnerPtr->questionPtr) != NULL
+        || atomic_load(&runnerPtr->orderPtr) != NULL) {
         Ns_MutexLock(&runnerPtr->lock);
         runnerPtr->questionPtr = NULL; /* Too late. */
+        ns_free(TakeOrderLocked(runnerPtr));
         Ns_CondBroadcast(&runnerPtr->answered);
         Ns_MutexUnlock(&runnerPtr->lock);
     }
 }
 
 void
+NsStackSettle(Tcl_Interp *interp)
+{
+    Runner *runnerPtr = Self();
+
+    if (unlikely(atomic_load(&runnerPtr->orderPtr) != NULL)) {
+        Ns_MutexLock(&runnerPtr->lock);
+        ns_free(TakeOrderLocked(runnerPtr));
+        Ns_CondBroadcast(&runnerPtr->answered);
+        Ns_MutexUnlock(&runnerPtr->lock);
+    }
+    if (unlikely(runnerPtr->isCancelled)) {
+        Revive(interp);
+        runnerPtr->isCancelled = false;
+    }
+}
+
+bool
+NsStackIsCancelled(Tcl_Interp *interp)
+{
+    const Runner *runnerPtr = Ns_TlsGet(&tls);
+
+    if (runnerPtr == NULL || !runnerPtr->isCancelled) {
+        return false;
+    }
+    Revive(interp);
+    return true;
+}
+
+/*
+ * Tcl forgets that it was told to unwind when a command that is called from
+ * nowhere fails, which the last one may have done before it was told.
+ */
+static void
+Revive(Tcl_Interp *interp)
+{
+    Tcl_InterpState state = Tcl_SaveInterpState(interp, TCL_ERROR);
+    Tcl_Obj        *wordObj = Tcl_NewStringObj("::list", -1);
+
+    Tcl_IncrRefCount(wordObj);
+    (void) Tcl_EvalObjv(interp, 1, &wordObj, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(wordObj);
+    (void) Tcl_RestoreInterpState(interp, state);
+}
+
+void
 NsStackWatch(Tcl_Interp *interp)
 {
-    for (int i = 0; i < Ns_NrElements(watchedNames); i++) {
+    for (int i = 0; i < Ns_NrElements(watchedCommands); i++) {
+        const char *name = watchedCommands[i].name;
         Tcl_CmdInfo info;
         Watched    *watchedPtr;
 
-        if (Tcl_GetCommandInfo(interp, watchedNames[i], &info) == 0
+        if (Tcl_GetCommandInfo(interp, name, &info) == 0
             || info.isNativeObjectProc == 0) {
             continue;
         }
@@ -152,11 +270,12 @@ NsStackWatch(Tcl_Interp *interp)
         watchedPtr->clientData = info.objClientData;
         watchedPtr->deleteProc = info.deleteProc;
         watchedPtr->deleteData = info.deleteData;
+        watchedPtr->notesProc = watchedCommands[i].notesProc;
         info.objProc = RunWatched;
         info.objClientData = watchedPtr;
         info.deleteProc = FreeWatched;
         info.deleteData = watchedPtr;
-        (void) Tcl_SetCommandInfo(interp, watchedNames[i], &info);
+        (void) Tcl_SetCommandInfo(interp, name, &info);
     }
 }
 
@@ -177,8 +296,8 @@ RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const Watched *watchedPtr = clientData;
     Runner        *runnerPtr = Ns_TlsGet(&tls);
-    Words          words = {0, objv};
-    const Words   *outerPtr;
+    Words          words = {0, objv, NULL};
+    Words         *outerPtr;
     int            result;
 
     if (runnerPtr == NULL || runnerPtr->interp == NULL) {
@@ -191,13 +310,65 @@ RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     outerPtr = atomic_load(&runnerPtr->wordsPtr);
     atomic_store(&runnerPtr->wordsPtr, &words);
+    if (watchedPtr->notesProc != NULL
+        && watchedPtr->notesProc(interp, objc, objv)) {
+        NsStackKeep();
+    }
     result = watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
     atomic_store(&runnerPtr->wordsPtr, outerPtr);
     if (unlikely(atomic_load(&runnerPtr->questionPtr) != NULL)) {
         Ns_MutexLock(&runnerPtr->lock); /* An asker may be reading. */
         Ns_MutexUnlock(&runnerPtr->lock);
     }
+    ns_free(atomic_load(&words.frames));
     return result;
+}
+
+static bool
+IsAlways(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    return true;
+}
+
+/*
+ * Of a channel that may have nothing to read: not of a file, nor if there is
+ * something in its buffer.
+ */
+static bool
+IsRead(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const char *name = objc < 2 ? NULL : Tcl_GetString(objv[1]);
+    Tcl_Channel channel;
+    int         mode;
+
+    if (objc > 2 && STREQ(name, "-nonewline")) {
+        name = Tcl_GetString(objv[2]);
+    }
+    channel = name == NULL ? NULL : Tcl_GetChannel(interp, name, &mode);
+    Tcl_ResetResult(interp); /* The command tells of a wrong name. */
+    return channel != NULL && Tcl_InputBuffered(channel) == 0
+        && !STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "file");
+}
+
+void
+NsStackKeep(void)
+{
+    Runner    *runnerPtr = Ns_TlsGet(&tls);
+    Words     *wordsPtr;
+    Ns_DString ds;
+
+    if (runnerPtr == NULL || runnerPtr->interp == NULL
+        || runnerPtr->isLooking) {
+        return;
+    }
+    wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+    if (wordsPtr == NULL || atomic_load(&wordsPtr->frames) != NULL) {
+        return;
+    }
+    Ns_DStringInit(&ds);
+    Look(&ds, runnerPtr);
+    atomic_store(&wordsPtr->frames, ns_strdup(Ns_DStringValue(&ds)));
+    Ns_DStringFree(&ds);
 }
 
 static Runner *
@@ -209,6 +380,10 @@ Self(void)
         runnerPtr = ns_calloc(1, sizeof(*runnerPtr));
         runnerPtr->handler = Tcl_AsyncCreate(Answer, runnerPtr);
         NsMutexSetup(&runnerPtr->lock, NS_RANK_TCL_MISC, "ns:tclstack", NULL);
+        snprintf(runnerPtr->name, sizeof(runnerPtr->name), "%s",
+                 Ns_ThreadGetName());
+        NsInterruptInit(&runnerPtr->interrupt, AnswerWaiting, runnerPtr);
+        NsInterruptOwn(&runnerPtr->interrupt);
         Ns_TlsSet(&tls, runnerPtr);
 
         Ns_MutexLock(&listLock);
@@ -237,6 +412,9 @@ ForgetRunner(void *arg)
     }
     Ns_MutexUnlock(&listLock);
 
+    NsAssert(runnerPtr->orderPtr == NULL);
+    NsInterruptOwn(NULL);
+    NsInterruptFree(&runnerPtr->interrupt);
     Tcl_AsyncDelete(runnerPtr->handler);
     Ns_CondDestroy(&runnerPtr->answered);
     Ns_MutexDestroy(&runnerPtr->lock);
@@ -244,39 +422,149 @@ ForgetRunner(void *arg)
 }
 
 /*
- * In the thread that was asked, between two commands.
+ * In the thread that was asked, between two commands.  Not those of Look: a
+ * wait goes on, or begins, when these have ended, and an order that was taken
+ * there would not end it.
  */
 static int
 Answer(ClientData clientData, Tcl_Interp *interp, int code)
 {
     Runner    *runnerPtr = clientData;
+    Order     *orderPtr;
     Ns_DString ds;
 
+    if (runnerPtr->isLooking) {
+        return code;
+    }
     Ns_DStringInit(&ds);
-    if (runnerPtr->interp != NULL) {
-        AppendStack(&ds, runnerPtr->interp);
+    if (unlikely(atomic_exchange(&runnerPtr->mustLook, false))) {
+        LookAtClient(runnerPtr);
+    }
+    if (runnerPtr->interp != NULL
+        && (atomic_load(&runnerPtr->questionPtr) != NULL
+            || atomic_load(&runnerPtr->orderPtr) != NULL)) {
+        AppendOwn(&ds, runnerPtr);
     }
     Ns_MutexLock(&runnerPtr->lock);
-    if (runnerPtr->questionPtr != NULL) {
-        Ns_DStringNAppend(runnerPtr->questionPtr->answerPtr,
-                          Ns_DStringValue(&ds), Ns_DStringLength(&ds));
-        runnerPtr->questionPtr->isAnswered = true;
-        runnerPtr->questionPtr = NULL;
+    AnswerLocked(runnerPtr, &ds);
+    orderPtr = TakeOrderLocked(runnerPtr);
+    if (orderPtr != NULL) {
+        runnerPtr->nTaken++;
+        runnerPtr->takeStamp = NsClockNow();
         Ns_CondBroadcast(&runnerPtr->answered);
     }
     Ns_MutexUnlock(&runnerPtr->lock);
+    if (orderPtr != NULL) {
+        for (char *next = Ns_DStringValue(&ds); *next != '\0'; next++) {
+            *next = *next == '\n' ? ' ' : *next;
+        }
+        Obey(runnerPtr, orderPtr, Ns_DStringValue(&ds));
+        ns_free(orderPtr);
+    }
     Ns_DStringFree(&ds);
     return code;
 }
 
 /*
- * The innermost frame is that of `info frame` itself.
+ * Likewise, from a wait; an order is obeyed when that has ended.
+ */
+static void
+AnswerWaiting(void *arg)
+{
+    Runner    *runnerPtr = arg;
+    Ns_DString ds;
+
+    if (runnerPtr->isLooking) {
+        return; /* A trace of the commands that look waits itself. */
+    }
+    if (atomic_exchange(&runnerPtr->mustLook, false)) {
+        LookAtClient(runnerPtr);
+    }
+    if (runnerPtr->interp == NULL
+        || atomic_load(&runnerPtr->questionPtr) == NULL) {
+        return;
+    }
+    Ns_DStringInit(&ds);
+    Look(&ds, runnerPtr);
+    Ns_MutexLock(&runnerPtr->lock);
+    AnswerLocked(runnerPtr, &ds);
+    Ns_MutexUnlock(&runnerPtr->lock);
+    Ns_DStringFree(&ds);
+}
+
+static void
+AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr)
+{
+    Question *questionPtr = atomic_load(&runnerPtr->questionPtr);
+
+    NsAssertLocked(&runnerPtr->lock);
+    if (questionPtr != NULL) {
+        Ns_DStringNAppend(questionPtr->answerPtr, stackPtr->string,
+                          stackPtr->length);
+        questionPtr->isAnswered = true;
+        atomic_store(&runnerPtr->questionPtr, NULL);
+        Ns_CondBroadcast(&runnerPtr->answered);
+    }
+}
+
+/*
+ * The order, which is the caller's now; NULL if there is none.
+ */
+static Order *
+TakeOrderLocked(Runner *runnerPtr)
+{
+    Order *orderPtr = atomic_load(&runnerPtr->orderPtr);
+
+    NsAssertLocked(&runnerPtr->lock);
+    if (orderPtr != NULL) {
+        atomic_store(&runnerPtr->orderPtr, NULL);
+        NsInterruptClear(&runnerPtr->interrupt);
+    }
+    return orderPtr;
+}
+
+/*
+ * What the script leaves half done stays in the interpreter, so that is not
+ * used again.
+ */
+static void
+Obey(Runner *runnerPtr, const Order *orderPtr, const char *stack)
+{
+    Tcl_Interp   *interp = runnerPtr->interp;
+    const NsConn *connPtr = NsInterpOf(interp)->connPtr;
+
+    NsPoolCountCancelled(&connPtr->work, orderPtr->cause);
+    Report(runnerPtr, connPtr, "is cancelled", orderPtr->reason, stack);
+    runnerPtr->isCancelled = true;
+    Ns_TclMarkForDelete(interp);
+    (void) Tcl_CancelEval(interp, NULL, NULL, TCL_CANCEL_UNWIND);
+}
+
+static void
+Report(const Runner *runnerPtr, const NsConn *connPtr, const char *what,
+       const char *reason, const char *stack)
+{
+    Ns_Time age = NsClockSpan(connPtr->work.dequeueStamp, NsClockNow());
+
+    Ns_Log(Warning,
+           "conn: request cns%" PRIu64 " %s after %ld.%03ld s: %s %s in "
+           "thread '%s': %s%s%s",
+           connPtr->work.id, what, age.sec, age.usec / 1000,
+           connPtr->firstMethod == NULL ? "unknown" : connPtr->firstMethod,
+           connPtr->firstUrl == NULL ? "unknown" : connPtr->firstUrl,
+           runnerPtr->name, reason, *stack != '\0' ? "; stack: " : "", stack);
+}
+
+/*
+ * The innermost frame is that of `info frame` itself.  A thread that was called
+ * from a wait may be asked between the commands of this procedure: these are
+ * not the script's.
  */
 static void
 AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp)
 {
     Tcl_InterpState state = Tcl_SaveInterpState(interp, TCL_OK);
-    int             nFrames = 0;
+    int             nFrames = 0, length = Ns_DStringLength(dsPtr);
 
     if (Tcl_Eval(interp, "::info frame") == TCL_OK) {
         (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &nFrames);
@@ -285,25 +573,48 @@ AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp)
         char script[40];
 
         snprintf(script, sizeof(script), "::info frame %d", i);
+        if (Tcl_Eval(interp, script) == TCL_OK
+            && strstr(Tcl_GetStringResult(interp), "::info frame") == NULL) {
+            Ns_DStringAppendElement(dsPtr, Tcl_GetStringResult(interp));
+        }
+    }
+    if (Ns_DStringLength(dsPtr) == length) {
+        AppendLevels(dsPtr, interp);
+    }
+    (void) Tcl_RestoreInterpState(interp, state);
+}
+
+/*
+ * Procedures that C code has called, and that run compiled commands alone, are
+ * not among the frames.
+ */
+static void
+AppendLevels(Ns_DString *dsPtr, Tcl_Interp *interp)
+{
+    int level = 0;
+
+    if (Tcl_Eval(interp, "::info level") == TCL_OK) {
+        (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &level);
+    }
+    for (; level > 0; level--) {
+        char script[100];
+
+        snprintf(script, sizeof(script),
+                 "::list type proc level %d cmd [::info level %d]", level,
+                 level);
         if (Tcl_Eval(interp, script) == TCL_OK) {
             Ns_DStringAppendElement(dsPtr, Tcl_GetStringResult(interp));
         }
     }
-    (void) Tcl_RestoreInterpState(interp, state);
 }
 
 Ns_ReturnCode
 NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
 {
-    const char   *digits = strncmp(id, "cns", 3) == 0 ? id + 3 : id;
-    Tcl_WideInt   number;
-    Runner       *runnerPtr;
+    uint64_t      number;
+    Runner       *runnerPtr = FindNamed(serverPtr, id, &number);
     Ns_ReturnCode status;
 
-    if (Ns_StrToWideInt(digits, &number) != NS_OK || number < 0) {
-        return NS_ERROR;
-    }
-    runnerPtr = FindRunner(serverPtr, (uint64_t) number);
     if (runnerPtr == NULL) {
         return NS_ERROR;
     }
@@ -311,13 +622,211 @@ NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
         AppendStack(dsPtr, runnerPtr->interp);
         status = NS_OK;
     } else {
-        status = Ask(runnerPtr, serverPtr, (uint64_t) number, dsPtr);
+        status = Ask(runnerPtr, serverPtr, number, dsPtr);
     }
+    LetGo(runnerPtr);
+    return status;
+}
+
+Ns_ReturnCode
+NsStackCancel(NsServer *serverPtr, const char *id, const char *reason)
+{
+    uint64_t      number, nTaken;
+    Runner       *runnerPtr = FindNamed(serverPtr, id, &number);
+    Ns_ReturnCode status = NS_ERROR;
+
+    if (runnerPtr == NULL) {
+        return NS_ERROR;
+    }
+    Ns_MutexLock(&runnerPtr->lock);
+    nTaken = runnerPtr->nTaken;
+    Ns_MutexUnlock(&runnerPtr->lock);
+    if (Give(runnerPtr, serverPtr, number,
+             MakeOrder(NS_CANCEL_COMMAND, reason))) {
+        status = runnerPtr == Ns_TlsGet(&tls)
+            ? NS_OK
+            : AwaitTaken(runnerPtr, nTaken);
+    }
+    LetGo(runnerPtr);
+    return status;
+}
+
+static Order *
+MakeOrder(NsCancelCause cause, const char *reason)
+{
+    size_t bytes = strlen(reason) + 1;
+    Order *orderPtr = ns_malloc(sizeof(*orderPtr) + bytes);
+
+    orderPtr->stamp = NsClockNow();
+    orderPtr->isReported = false;
+    orderPtr->cause = cause;
+    memcpy(orderPtr->reason, reason, bytes);
+    return orderPtr;
+}
+
+/*
+ * The order is the runner's, or freed.  False: the request has ended.
+ */
+static bool
+Give(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id, Order *orderPtr)
+{
+    bool isNew, runs;
+
+    Ns_MutexLock(&runnerPtr->lock);
+    isNew = PutOrderLocked(runnerPtr, orderPtr);
+    runs = Runs(runnerPtr, serverPtr, id);
+    if (isNew && !runs) {
+        ns_free(TakeOrderLocked(runnerPtr));
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+    if (runs) {
+        /* In this order: a wait that has ended could be caught otherwise. */
+        MarkRunner(runnerPtr);
+        Ns_MutexLock(&runnerPtr->lock);
+        if (atomic_load(&runnerPtr->orderPtr) != NULL) {
+            NsInterruptSet(&runnerPtr->interrupt);
+        }
+        Ns_MutexUnlock(&runnerPtr->lock);
+    }
+    return runs;
+}
+
+/*
+ * False: there is one, which goes before it.
+ */
+static bool
+PutOrderLocked(Runner *runnerPtr, Order *orderPtr)
+{
+    NsAssertLocked(&runnerPtr->lock);
+    if (atomic_load(&runnerPtr->orderPtr) != NULL) {
+        ns_free(orderPtr);
+        return false;
+    }
+    atomic_store(&runnerPtr->orderPtr, orderPtr);
+    return true;
+}
+
+void
+NsStackLookAtClient(NsConn *connPtr)
+{
+    Runner *runnerPtr = FindRunner(connPtr->serverPtr, connPtr->work.id);
+
+    if (runnerPtr != NULL) {
+        atomic_store(&runnerPtr->mustLook, true);
+        MarkRunner(runnerPtr);
+        NsInterruptCall(&runnerPtr->interrupt);
+        LetGo(runnerPtr);
+    }
+}
+
+/*
+ * In the thread of the request.  One that has its reply is left alone; so is
+ * one whose reply is on its way: it fails by itself.  One that unwinds is not
+ * cancelled again.
+ */
+static void
+LookAtClient(Runner *runnerPtr)
+{
+    const NsConn *connPtr = runnerPtr->interp == NULL
+        ? NULL
+        : NsInterpOf(runnerPtr->interp)->connPtr;
+
+    if (connPtr != NULL && connPtr->sockPtr != NULL && !runnerPtr->isCancelled
+        && NsSockHasLeft(connPtr->sockPtr,
+                         connPtr->messagePtr->head.version < NS_HTTP_1_1)) {
+        (void) Give(runnerPtr, connPtr->serverPtr, connPtr->work.id,
+                    MakeOrder(NS_CANCEL_CLIENT, "its client has left"));
+    }
+}
+
+/*
+ * A wait that has just begun may have missed its end: tell it again.
+ */
+static Ns_ReturnCode
+AwaitTaken(Runner *runnerPtr, uint64_t nTaken)
+{
+    NsStamp       deadline = NsClockNow() + PATIENCE;
+    Ns_ReturnCode status = NS_ERROR;
+
+    Ns_MutexLock(&runnerPtr->lock);
+    while (runnerPtr->nTaken == nTaken
+           && atomic_load(&runnerPtr->orderPtr) != NULL
+           && NsClockNow() < deadline) {
+        (void) NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
+                               NsClockNow() + PATIENCE / 20);
+        if (atomic_load(&runnerPtr->orderPtr) != NULL) {
+            NsInterruptSet(&runnerPtr->interrupt);
+        }
+    }
+    if (runnerPtr->nTaken != nTaken) {
+        status = NS_OK;
+    } else if (atomic_load(&runnerPtr->orderPtr) != NULL) {
+        status = NS_TIMEOUT;
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+    return status;
+}
+
+void
+NsStackExpire(NsConn *connPtr, NsStamp limit)
+{
+    const NsWork *workPtr = &connPtr->work;
+    Runner       *runnerPtr = FindRunner(connPtr->serverPtr, workPtr->id);
+    bool          isDue = false, isStuck = false;
+    NsStamp       now = NsClockNow();
+    Order        *orderPtr;
+
+    if (runnerPtr == NULL) {
+        return;
+    }
+    Ns_MutexLock(&runnerPtr->lock);
+    orderPtr = atomic_load(&runnerPtr->orderPtr);
+    if (orderPtr == NULL) {
+        isDue = runnerPtr->takeStamp < workPtr->dequeueStamp
+            || now - runnerPtr->takeStamp >= limit;
+    } else {
+        isDue = true;
+        isStuck = now - orderPtr->stamp > STUCK && !orderPtr->isReported;
+        orderPtr->isReported |= isStuck;
+    }
+    Ns_MutexUnlock(&runnerPtr->lock);
+
+    if (isDue) {
+        char reason[60];
+
+        snprintf(reason, sizeof(reason), "%s is %g s",
+                 workPtr->timeLimit != 0 ? "its time limit" : "maxruntime",
+                 (double) limit / NS_STAMP_SECOND);
+        (void) Give(runnerPtr, connPtr->serverPtr, workPtr->id,
+                    MakeOrder(NS_CANCEL_TIME, reason));
+    }
+    if (isStuck) {
+        Report(runnerPtr, connPtr, "does not end",
+               "it is in a command that cannot be interrupted", "");
+    }
+    LetGo(runnerPtr);
+}
+
+static Runner *
+FindNamed(const NsServer *serverPtr, const char *name, uint64_t *idPtr)
+{
+    const char *digits = strncmp(name, "cns", 3) == 0 ? name + 3 : name;
+    Tcl_WideInt number;
+
+    if (Ns_StrToWideInt(digits, &number) != NS_OK || number < 0) {
+        return NULL;
+    }
+    *idPtr = (uint64_t) number;
+    return FindRunner(serverPtr, *idPtr);
+}
+
+static void
+LetGo(Runner *runnerPtr)
+{
     Ns_MutexLock(&listLock);
     runnerPtr->nAskers--;
     Ns_CondBroadcast(&askerGone);
     Ns_MutexUnlock(&listLock);
-    return status;
 }
 
 /*
@@ -371,34 +880,65 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
     }
     if (status == NS_OK) {
         runnerPtr->questionPtr = &question;
-        if (!Runs(runnerPtr, serverPtr, id)) {
-            runnerPtr->questionPtr = NULL;
-            Ns_CondBroadcast(&runnerPtr->answered);
+        if (Runs(runnerPtr, serverPtr, id)) {
+            Ns_MutexUnlock(&runnerPtr->lock);
+            MarkRunner(runnerPtr);
+            Ns_MutexLock(&runnerPtr->lock);
+            status = AwaitAnswerLocked(runnerPtr, &question, deadline);
+        } else {
             status = NS_ERROR;
         }
-    }
-    if (status == NS_OK) {
-        Ns_MutexUnlock(&runnerPtr->lock);
-        MarkRunner(runnerPtr);
-        Ns_MutexLock(&runnerPtr->lock);
-        while (runnerPtr->questionPtr == &question && status == NS_OK) {
-            status = NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
-                                     deadline);
-        }
-        if (question.isAnswered) {
-            status = NS_OK;
-        } else if (runnerPtr->questionPtr == &question) {
-            if (AppendWords(dsPtr, runnerPtr)) {
-                status = NS_OK;
-            }
+        if (runnerPtr->questionPtr == &question) {
             runnerPtr->questionPtr = NULL;
             Ns_CondBroadcast(&runnerPtr->answered);
-        } else {
-            status = NS_ERROR; /* The request has ended. */
         }
     }
     Ns_MutexUnlock(&runnerPtr->lock);
     return status;
+}
+
+/*
+ * A wait that has just begun may have missed the call, so it is repeated.
+ */
+static Ns_ReturnCode
+AwaitAnswerLocked(Runner *runnerPtr, const Question *questionPtr,
+                  NsStamp deadline)
+{
+    NsAssertLocked(&runnerPtr->lock);
+    while (runnerPtr->questionPtr == questionPtr && NsClockNow() < deadline) {
+        if (AppendNoted(questionPtr->answerPtr, runnerPtr)) {
+            return NS_OK;
+        }
+        NsInterruptCall(&runnerPtr->interrupt);
+        (void) NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
+                               NsClockNow() + PATIENCE / 20);
+    }
+    if (questionPtr->isAnswered) {
+        return NS_OK;
+    }
+    if (runnerPtr->questionPtr != questionPtr) {
+        return NS_ERROR; /* The request has ended. */
+    }
+    return AppendWords(questionPtr->answerPtr, runnerPtr) ? NS_OK : NS_TIMEOUT;
+}
+
+/*
+ * What the thread has noted before its wait; false when it has not.  With a
+ * question and the lock, so that it stays.
+ */
+static bool
+AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr)
+{
+    Words      *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+    const char *frames = wordsPtr == NULL
+        ? NULL
+        : atomic_load(&wordsPtr->frames);
+
+    NsAssertLocked(&runnerPtr->lock);
+    if (frames != NULL) {
+        Ns_DStringAppend(dsPtr, frames);
+    }
+    return frames != NULL;
 }
 
 /*
@@ -409,12 +949,52 @@ static bool
 AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
 {
     const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
-    Ns_DString   command;
 
     NsAssertLocked(&runnerPtr->lock);
-    if (wordsPtr == NULL) {
-        return false;
+    if (wordsPtr != NULL) {
+        AppendCommand(dsPtr, wordsPtr);
     }
+    return wordsPtr != NULL;
+}
+
+/*
+ * The stack of the calling thread, for a wait.  Who has marked the handler
+ * meanwhile is heard when the wait has ended.
+ */
+static void
+Look(Ns_DString *dsPtr, Runner *runnerPtr)
+{
+    NsAssert(!runnerPtr->isLooking);
+    runnerPtr->isLooking = true;
+    AppendOwn(dsPtr, runnerPtr);
+    runnerPtr->isLooking = false;
+    if (atomic_load(&runnerPtr->questionPtr) != NULL
+        || atomic_load(&runnerPtr->orderPtr) != NULL
+        || atomic_load(&runnerPtr->mustLook)) {
+        MarkRunner(runnerPtr);
+    }
+}
+
+/*
+ * The stack of the calling thread.  A script of one command, kept from call to
+ * call, has no frame.
+ */
+static void
+AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr)
+{
+    const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+
+    AppendStack(dsPtr, runnerPtr->interp);
+    if (Ns_DStringLength(dsPtr) == 0 && wordsPtr != NULL) {
+        AppendCommand(dsPtr, wordsPtr);
+    }
+}
+
+static void
+AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr)
+{
+    Ns_DString command;
+
     Ns_DStringInit(&command);
     for (int i = 0; i < wordsPtr->objc; i++) {
         Ns_DStringAppendElement(&command, Tcl_GetString(wordsPtr->objv[i]));
@@ -428,7 +1008,6 @@ AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
     Ns_DStringAppendElement(dsPtr, "0");
     Tcl_DStringEndSublist(dsPtr);
     Ns_DStringFree(&command);
-    return true;
 }
 
 /*

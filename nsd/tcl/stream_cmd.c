@@ -40,7 +40,7 @@ HeadersCmd(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     NsConn     *connPtr;
     const char *type = NULL;
-    int         status, isBinary = 0;
+    int         status, isBinary = 0, result = TCL_ERROR;
     Tcl_WideInt length = -1;
     Ns_ObjvSpec options[] = {{"-binary", Ns_ObjvBool, &isBinary, INT2PTR(1)},
                              {"--", Ns_ObjvBreak, NULL, NULL},
@@ -51,8 +51,8 @@ HeadersCmd(ClientData clientData, Tcl_Interp *interp, int objc,
                           {NULL, NULL, NULL, NULL}};
 
     if (Ns_ParseObjv(options, args, interp, 1, objc, objv) != NS_OK
-        || (connPtr = NsTclConn(clientData)) == NULL) {
-        return TCL_ERROR;
+        || (connPtr = NsTclReplyConn(clientData, &result)) == NULL) {
+        return result;
     }
     Ns_ConnSetResponseStatus(&connPtr->pub, status);
     if (type != NULL && !isBinary) {
@@ -77,9 +77,9 @@ WriteCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     NsConn *connPtr;
     int     i, result;
 
-    connPtr = NsTclConn(clientData);
+    connPtr = NsTclReplyConn(clientData, &result);
     if (connPtr == NULL) {
-        return TCL_ERROR;
+        return result;
     }
     SuppressHeaders(connPtr);
 

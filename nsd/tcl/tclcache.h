@@ -17,10 +17,12 @@
  * The settings of a cache.  Times are relative or absolute, {0, 0} is none.
  */
 typedef struct NsTclCacheSettings {
-    size_t  maxSize;  /* Bytes of all values; 0: no limit. */
-    size_t  maxEntry; /* Bytes of one value; 0: no limit. */
-    Ns_Time timeout;  /* For the wait for another's computation. */
-    Ns_Time expires;
+    size_t      maxSize;  /* Bytes of all values; 0: no limit. */
+    size_t      maxEntry; /* Bytes of one value; 0: no limit. */
+    Ns_Time     timeout;  /* For the wait for another's computation. */
+    Ns_Time     expires;
+    const char *channel; /* Where flushes are told to other machines; NULL:
+                          * nowhere. */
 } NsTclCacheSettings;
 
 typedef struct NsTclCache {

@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
+#include "tcl/stack.h"
 
 static const char handleType[] = "ns:thread";
 
@@ -265,6 +266,7 @@ WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     thread = address;
+    NsStackKeep();
     if (NsThreadJoin(&thread, &result) != NS_OK) {
         return NsTclFail(interp, "no such thread: %s", Tcl_GetString(objv[2]));
     }

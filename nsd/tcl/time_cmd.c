@@ -8,9 +8,11 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "base/chars.h"
+#include "base/interrupt.h"
 #include "process/units.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
+#include "tcl/objv.h"
 #include "tcl/result.h"
 
 static Tcl_ObjCmdProc TimeCmd, HttpTimeCmd, ParseHttpTimeCmd, FmtTimeCmd,
@@ -291,22 +293,13 @@ static int
 SleepCmd(ClientData clientData, Tcl_Interp *interp, int objc,
          Tcl_Obj *const *objv)
 {
-    struct timespec left;
-    Ns_Time         time;
+    Ns_Time time;
 
-    if (Ns_TclGetTimeFromObj(interp, objv[1], &time) != TCL_OK) {
+    if (NsTclGetSpan(interp, objv[1], "timespec", &time) != TCL_OK) {
         return TCL_ERROR;
     }
-    Ns_AdjTime(&time);
-    if (time.sec < 0) {
-        return NsTclFail(interp,
-                         "expected time value in range [0s, MAX],"
-                         " for 'timespec', but got %s",
-                         Tcl_GetString(objv[1]));
-    }
-    left = (struct timespec){time.sec, time.usec * 1000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-        /* Go on with what is left. */
+    if (NsSleepEndable(&time) != NS_OK) {
+        return NsTclFail(interp, "the sleep was ended");
     }
     return TCL_OK;
 }

@@ -272,7 +272,8 @@ static int
 LimitsSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
              Tcl_Obj *const *objv)
 {
-    NsLimitsValues values = {-1, -1, -1, -1};
+    NsLimitsValues values = {-1, -1, -1, -1, false, false};
+    int            isEnforced = -1;
     Tcl_WideInt    maxUpload = -1;
     Ns_Time       *timeoutPtr = NULL;
     char          *name;
@@ -282,6 +283,7 @@ LimitsSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
            {"-maxwait", Ns_ObjvInt, &values.maxWait, NULL},
            {"-maxupload", Ns_ObjvWideInt, &maxUpload, NULL},
            {"-timeout", Ns_ObjvTime, &timeoutPtr, NULL},
+           {"-enforce", Ns_ObjvBool, &isEnforced, NULL},
            {"--", Ns_ObjvBreak, NULL, NULL},
            {NULL, NULL, NULL, NULL}};
     Ns_ObjvSpec args[] = {{"limits", Ns_ObjvString, &name, NULL},
@@ -291,6 +293,8 @@ LimitsSetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     values.maxUpload = maxUpload;
+    values.setsEnforced = isEnforced >= 0;
+    values.isEnforced = isEnforced > 0;
     if (timeoutPtr != NULL) {
         values.timeout = NsClockFromTime(timeoutPtr);
     }

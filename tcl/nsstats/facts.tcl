@@ -5,8 +5,12 @@
 #       a scheduled procedure takes while the monitor is enabled.
 
 namespace eval nsstats {
-    # Samples that are kept, one each 5 seconds.
+    # Samples that are kept: one each 5 seconds for half an hour, and one each 4 minutes
+    # for a day.
     variable historyLength 360
+    variable coarseStep 48
+    # Points of a chart at most.
+    variable maxPoints 120
     # Ticks per second in /proc; the same for all that Linux shows to processes.
     variable ticks 100
 }
@@ -49,6 +53,20 @@ proc nsstats::memory {} {
     return $sizes
 }
 
+#
+# Memory of the process's control group (version 2) in bytes: in use, and, if there is
+# one, the limit.
+#
+proc nsstats::groupMemory {} {
+    set memory {}
+    if {![regexp -line {^0::(.*)$} [ReadFile /proc/self/cgroup] - group]} { return {} }
+    foreach {kind name} {"" memory.current limit_ memory.max} {
+        set value [string trim [ReadFile /sys/fs/cgroup$group/$name]]
+        if {[string is wideinteger -strict $value]} { dict set memory $kind $value }
+    }
+    return $memory
+}
+
 proc nsstats::openFiles {} {
     set most ""
     regexp -line {^Max open files\s+(\d+)} [ReadFile /proc/self/limits] - most
@@ -74,12 +92,16 @@ proc nsstats::now {} {
     set now [dict create time [expr {[clock milliseconds] / 1000.0}] cpu [cpuSeconds] \
                  memory [dict get [memory] VmRSS] requests 0 sent 0 dropped 0 waiting 0 \
                  current 0 idle 0 accepttime 0 queuetime 0 filtertime 0 runtime 0 \
-                 lines 0 lost 0 pending 0 queuecounts [counts queue] runcounts [counts run]]
+                 1xx 0 2xx 0 3xx 0 4xx 0 5xx 0 \
+                 lines 0 lost 0 pending 0 counts [counts]]
     forPools {server pool} {
         set stats [ns_server -server $server -pool $pool stats]
         foreach key {requests sent dropped} { dict incr now $key [dict get $stats $key] }
         foreach key {accepttime queuetime filtertime runtime} {
             dict set now $key [expr {[dict get $now $key] + [dict get $stats $key]}]
+        }
+        dict for {status n} [ns_server -server $server -pool $pool statuses] {
+            if {$status > 0} { dict incr now [string index $status 0]xx $n }
         }
         dict incr now waiting [ns_server -server $server -pool $pool waiting]
         set threads [ns_server -server $server -pool $pool threads]
@@ -106,31 +128,48 @@ proc nsstats::troubleSeconds {stats} {
 }
 
 #
-# For each bound, as a dict, how many spans of that kind did not exceed it, in all
-# servers together; the bound Inf stands for all.
+# The bounds of durations; the last, Inf, stands for all.
 #
-proc nsstats::counts {span} {
-    set counts {}
-    foreach server [ns_info servers] {
-        set values [dict get [ns_server -server $server buckets] $span]
-        dict for {bound n} [dict get $values buckets] { dict incr counts $bound $n }
-        dict incr counts Inf [dict get $values count]
+proc nsstats::bounds {} {
+    variable bounds
+    if {![info exists bounds]} {
+        set values [ns_server -server [lindex [ns_info servers] 0] buckets]
+        set bounds [dict keys [dict get $values run buckets]]
+        lappend bounds Inf
     }
-    return $counts
+    return $bounds
 }
 
 #
-# What a share of those spans did not exceed that came between two results of
-# counts, as if they were spread evenly between the bounds; 0 if there were none.
+# For each span, how many did not exceed each bound, in all servers together.
 #
-proc nsstats::percentile {before after share} {
-    set wanted [expr {$share * ([dict get $after Inf] - [dict get $before Inf])}]
+proc nsstats::counts {} {
+    set sums {}
+    foreach server [ns_info servers] {
+        dict for {span values} [ns_server -server $server buckets] {
+            set counts [dict values [dict get $values buckets]]
+            lappend counts [dict get $values count]
+            if {[dict exists $sums $span]} {
+                set counts [lmap sum [dict get $sums $span] n $counts { expr {$sum + $n} }]
+            }
+            dict set sums $span $counts
+        }
+    }
+    return $sums
+}
+
+#
+# What a share of those spans did not exceed that came between two such rows of
+# numbers, as if they were spread evenly between the bounds; 0 if there were none.
+#
+proc nsstats::percentile {bounds before after share} {
+    set wanted [expr {$share * ([lindex $after end] - [lindex $before end])}]
     if {$wanted <= 0} { return 0.0 }
     set last 0.0
     set nLast 0
-    dict for {bound n} $after {
+    foreach bound $bounds nBefore $before n $after {
         if {$bound eq "Inf"} { return $last }
-        incr n -[dict get $before $bound]
+        incr n -$nBefore
         if {$n >= $wanted} {
             return [expr {$last + ($bound - $last) * ($wanted - $nLast) / double($n - $nLast)}]
         }
@@ -144,22 +183,58 @@ proc nsstats::percentile {before after share} {
 #
 proc nsstats::sample {} {
     variable historyLength
+    variable coarseStep
     set n [nsv_incr nsstats n]
-    nsv_set nsstats sample[expr {$n % $historyLength}] [now]
+    set now [now]
+    nsv_set nsstats fine[expr {$n % $historyLength}] $now
+    if {$n % $coarseStep == 0} {
+        nsv_set nsstats coarse[expr {$n / $coarseStep % $historyLength}] $now
+    }
+    if {[nsv_exists nsstats tasks]} { nsv_set nsstats earliertasks [nsv_get nsstats tasks] }
+    nsv_set nsstats tasks [tasks]
 }
 
 #
-# The samples so far, oldest first, the last one taken now.
+# The time, and the CPU seconds of each thread until now.
 #
-proc nsstats::history {} {
-    variable historyLength
-    set samples {}
-    set last 0
-    if {[nsv_exists nsstats n]} { set last [nsv_get nsstats n] }
-    for {set n [expr {max(1, $last - $historyLength + 1)}]} {$n <= $last} {incr n} {
-        if {[nsv_get nsstats sample[expr {$n % $historyLength}] sample]} { lappend samples $sample }
+proc nsstats::tasks {} {
+    set seconds {}
+    foreach directory [glob -nocomplain -directory /proc/self/task *] {
+        set task [file tail $directory]
+        lassign [cpu $task] - user system
+        if {$user ne ""} { dict set seconds $task [expr {$user + $system}] }
     }
+    return [list [expr {[clock milliseconds] / 1000.0}] $seconds]
+}
+
+#
+# Likewise, some seconds ago; a dict without keys when nobody has looked then.
+#
+proc nsstats::earlierTasks {} {
+    foreach key {tasks earliertasks} {
+        if {[nsv_exists nsstats $key] && [nsv_get nsstats $key tasks] && [clock milliseconds] / 1000.0 - [lindex $tasks 0] >= 2} { return $tasks }
+    }
+    return {0 {}}
+}
+
+#
+# The samples of the last seconds, oldest first, the last one taken now.
+#
+proc nsstats::history {{seconds 1800}} {
+    variable historyLength
+    variable coarseStep
+    set n 0
+    if {[nsv_exists nsstats n]} { set n [nsv_get nsstats n] }
     set now [now]
+    set first [expr {[dict get $now time] - $seconds}]
+    set samples [Kept fine $n $first]
+    set oldest [expr {$samples eq "" ? [dict get $now time] : [dict get [lindex $samples 0] time]}]
+    if {$oldest - $first > 10} {
+        set samples [concat [lmap sample [Kept coarse [expr {$n / $coarseStep}] $first] {
+            if {[dict get $sample time] >= $oldest} continue
+            set sample
+        }] $samples]
+    }
     # Too little time has passed since then for a rate.
     if {[llength $samples] > 1
         && [dict get $now time] - [dict get [lindex $samples end] time] < 1.0} {
@@ -169,34 +244,83 @@ proc nsstats::history {} {
 }
 
 #
-# What happened between samples that follow each other: a list of dicts with rates
-# per second, mean times per request, and the states at the end.
+# The samples of the last half hour, newest first.
+#
+proc nsstats::Recent {} {
+    if {![nsv_exists nsstats n]} { return {} }
+    return [lreverse [Kept fine [nsv_get nsstats n] 0]]
+}
+
+#
+# Those of one kind, the last being the n-th, that are not older than first.
+#
+proc nsstats::Kept {kind n first} {
+    variable historyLength
+    set samples {}
+    for {set i $n} {$i > max(0, $n - $historyLength)} {incr i -1} {
+        if {![nsv_get nsstats $kind[expr {$i % $historyLength}] sample] || [dict get $sample time] < $first} break
+        lappend samples $sample
+    }
+    return [lreverse $samples]
+}
+
+#
+# How much a sum of the samples has grown in the last seconds.
+#
+proc nsstats::growth {samples key seconds} {
+    set now [lindex $samples end]
+    set then $now
+    foreach sample $samples {
+        if {[dict get $now time] - [dict get $sample time] <= $seconds} {
+            set then $sample
+            break
+        }
+    }
+    return [expr {[dict get $now $key] - [dict get $then $key]}]
+}
+
+#
+# What happened between samples: a list of dicts with rates per second, mean times per
+# request, percentiles, and the highest values of states.  Samples that are close to each
+# other are taken together, so that there are no more than a chart has points.
 #
 proc nsstats::changes {samples} {
+    variable maxPoints
+    if {[llength $samples] < 2} { return {} }
+    set before [lindex $samples 0]
+    set last [lindex $samples end]
+    set width [expr {([dict get $last time] - [dict get $before time]) / $maxPoints}]
+    set highest {}
     set result {}
-    foreach before [lrange $samples 0 end-1] after [lrange $samples 1 end] {
-        set seconds [expr {max(0.001, [dict get $after time] - [dict get $before time])}]
-        set n [expr {[dict get $after requests] - [dict get $before requests]}]
-        set change [dict create time [dict get $after time]]
-        foreach key {requests sent lines cpu} {
-            dict set change $key \
-                [expr {max(0.0, ([dict get $after $key] - [dict get $before $key]) / double($seconds))}]
+    foreach sample [lrange $samples 1 end] {
+        dict set sample busy [expr {[dict get $sample current] - [dict get $sample idle]}]
+        foreach key {memory waiting current busy pending} {
+            set value [dict get $sample $key]
+            if {![dict exists $highest $key] || $value > [dict get $highest $key]} { dict set highest $key $value }
         }
-        foreach key {accepttime queuetime filtertime runtime} {
-            dict set change $key [expr {$n <= 0 ? 0.0
-                : max(0.0, double([dict get $after $key] - [dict get $before $key]) / $n)}]
-        }
-        foreach key {memory waiting current idle pending} {
-            dict set change $key [dict get $after $key]
-        }
-        foreach span {queue run} {
-            foreach {name share} {p50 0.5 p99 0.99} {
-                dict set change $span$name [percentile [dict get $before ${span}counts] \
-                                                [dict get $after ${span}counts] $share]
-            }
-        }
-        dict set change busy [expr {[dict get $after current] - [dict get $after idle]}]
-        lappend result $change
+        if {[dict get $sample time] - [dict get $before time] < $width && [dict get $sample time] < [dict get $last time]} continue
+        lappend result [dict merge [Change $before $sample] $highest]
+        set before $sample
+        set highest {}
     }
     return $result
+}
+
+proc nsstats::Change {before after} {
+    set seconds [expr {max(0.001, [dict get $after time] - [dict get $before time])}]
+    set n [expr {[dict get $after requests] - [dict get $before requests]}]
+    set change [dict create time [dict get $after time]]
+    foreach key {requests sent lines cpu 1xx 2xx 3xx 4xx 5xx} {
+        dict set change $key [expr {max(0.0, ([dict get $after $key] - [dict get $before $key]) / double($seconds))}]
+    }
+    foreach key {accepttime queuetime filtertime runtime} {
+        dict set change $key [expr {$n <= 0 ? 0.0 : max(0.0, double([dict get $after $key] - [dict get $before $key]) / $n)}]
+    }
+    foreach span {queue run} {
+        foreach {name share} {p50 0.5 p99 0.99} {
+            dict set change $span$name \
+                [percentile [bounds] [dict get $before counts $span] [dict get $after counts $span] $share]
+        }
+    }
+    return $change
 }

@@ -22,8 +22,8 @@ proc nsstats::answerMetrics {} {
 }
 
 proc nsstats::metrics {isOpen} {
-    set families [concat [ProcessMetrics] [PoolMetrics] [LogMetrics] [DriverMetrics] \
-                      [WriterMetrics] [CacheMetrics] [LockMetrics] [JobMetrics] [ScheduleMetrics]]
+    set families [concat [ProcessMetrics] [PoolMetrics] [LogMetrics] [DriverMetrics] [TlsMetrics] \
+                      [WriterMetrics] [CacheMetrics] [LockMetrics] [JobMetrics] [ScheduleMetrics] [RouteMetrics]]
     set text ""
     foreach family $families {
         # A family without samples says nothing.
@@ -78,19 +78,34 @@ proc nsstats::ProcessMetrics {} {
     set allocator [dict create allocator [dict get $heap name]]
     lassign [openFiles] nOpen mostOpen
     set families [list \
-        [Family gauge nsd_build_info "The running server." \
-            [list "" [dict create version [ns_info patchlevel] tcl [info patchlevel]] 1]] \
+        [Family gauge nsd_build_info "Release and commit of the running server." \
+            [list "" [dict create version [ns_info release] \
+                revision [ns_info revision] compatible [ns_info patchlevel] tcl [info patchlevel]] 1]] \
         [Single gauge process_start_time_seconds "When the process started, in seconds since 1970." [ns_info boottime]] \
         [Single counter process_cpu_seconds "Time of processors that was used." \
             [format %.2f [cpuSeconds]]] \
-        [Single gauge process_resident_memory_bytes "Memory in use." [dict get $sizes VmRSS]] \
+        [Single gauge process_resident_memory_bytes "Memory of the process in use." [dict get $sizes VmRSS]] \
         [Single gauge process_virtual_memory_bytes "Address space in use." [dict get $sizes VmSize]] \
         [Family gauge nsd_allocated_bytes "Memory that the allocator has given out." \
             [list "" $allocator [dict get $heap allocated]]] \
         [Family gauge nsd_heap_bytes "Memory that the allocator has taken from the system." \
             [list "" $allocator [dict get $heap heap]]] \
+        [Family gauge nsd_spool_bytes "Disk space of bodies and replies that wait." [SpoolSamples bytes]] \
+        [Family gauge nsd_spool_limit_bytes "Disk space that they may take; 0: no limit." [SpoolSamples max]] \
+        [Family counter nsd_spool_refusals "Writes of bodies and replies that were refused or failed." \
+            [SpoolSamples refused]] \
         [Single gauge process_open_fds "Open files and sockets." $nOpen] \
         [Single gauge process_threads "Threads of the process." [llength [ns_info threads]]]]
+    set starts [ns_info starts]
+    lappend families \
+        [Single counter nsd_restarts "Restarts of this server, by itself or by its watchdog." [dict get $starts restarts]] \
+        [Single counter nsd_crashes "Crashes whose reports were found in the directory of logs." [dict get $starts crashes]]
+    dict for {kind value} [groupMemory] {
+        lappend families [Single gauge nsd_cgroup_memory_${kind}bytes [dict get {
+            ""       "Memory of the control group in use."
+            "limit_" "Memory that the control group may use."
+        } $kind] $value]
+    }
     if {[string is integer -strict $mostOpen]} {
         lappend families [Single gauge process_max_fds "Files and sockets that may be open." $mostOpen]
     }
@@ -99,19 +114,31 @@ proc nsstats::ProcessMetrics {} {
 
 proc nsstats::PoolMetrics {} {
     set counters {
-        requests    nsd_requests                    "Requests accepted."
+        requests    nsd_requests                    "Requests that a pool accepted."
         queued      nsd_queued_requests             "Requests that had to wait for a thread."
         dropped     nsd_refused_requests            "Requests refused because the pool was full."
         spools      nsd_spooled_replies             "Replies handed to writer threads."
-        sent        nsd_sent_bytes                  "Bytes of replies."
-        connthreads nsd_connection_threads_started  "Connection threads started."
+        sent        nsd_sent_bytes                  "Bytes of replies that were sent."
+        connthreads nsd_connection_threads_started  "Connection threads that were started."
     }
-    set samples {}
+    set samples {responses {}}
     set spans {}
+    set sizes {}
     forPools {server pool} {
         set labels [dict create server $server pool [poolName $pool]]
         set stats [ns_server -server $server -pool $pool stats]
         foreach {key - -} $counters { dict lappend samples $key "" $labels [dict get $stats $key] }
+        dict for {status n} [ns_server -server $server -pool $pool statuses] {
+            dict lappend samples responses "" [dict replace $labels code [expr {$status == 0 ? "none" : $status}]] $n
+        }
+        set refused [ns_server -server $server -pool $pool refused]
+        foreach key {timeout abandoned unfair} { dict lappend samples $key "" $labels [dict get $refused $key] }
+        dict for {cause n} [ns_server -server $server -pool $pool cancelled] {
+            dict lappend samples cancelled "" [dict replace $labels reason $cause] $n
+        }
+        dict for {kind values} [ns_server -server $server -pool $pool sizes] {
+            dict lappend sizes $kind {*}[BucketSamples $labels $values]
+        }
         dict lappend samples waiting "" $labels [ns_server -server $server -pool $pool waiting]
         set threads [ns_server -server $server -pool $pool threads]
         dict lappend samples max "" $labels [dict get $threads max]
@@ -127,8 +154,20 @@ proc nsstats::PoolMetrics {} {
         Family counter $name $help [dict get $samples $key]
     }]
     lappend families \
+        [Family counter nsd_responses "Replies by status; none: the connection was closed without a reply." \
+            [dict get $samples responses]] \
+        [Family counter nsd_queue_timeouts "Requests that waited too long for a thread (queuetimeout)." \
+            [dict get $samples timeout]] \
+        [Family counter nsd_abandoned_requests "Requests that were not run because their clients had left." \
+            [dict get $samples abandoned]] \
+        [Family counter nsd_cancelled_requests "Requests that were told to end while they ran." \
+            [dict get $samples cancelled]] \
+        [Family histogram nsd_request_body_bytes "Sizes of the bodies of requests that have one." [dict get $sizes body]] \
+        [Family histogram nsd_response_bytes "Sizes of replies, with their heads." [dict get $sizes reply]] \
+        [Family counter nsd_unfair_requests "Requests refused because their clients had too many (maxwaitperpeer)." \
+            [dict get $samples unfair]] \
         [Family gauge nsd_waiting_requests "Requests that wait for a thread." [dict get $samples waiting]] \
-        [Family gauge nsd_connection_threads "Connection threads." [dict get $samples threads]] \
+        [Family gauge nsd_connection_threads "Connection threads that are idle or busy." [dict get $samples threads]] \
         [Family gauge nsd_connection_threads_limit "Connection threads that there may be." [dict get $samples max]]
     foreach {span help} {
         accept "Time from the first byte of a request until it was complete."
@@ -161,6 +200,9 @@ proc nsstats::LogMetrics {} {
         delivered counter nsd_log_delivered_records "Records that a sink has written."
         ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
         pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
+        oldest    gauge   nsd_log_oldest_pending_seconds "Age of the oldest record that a sink has still to write; 0 if all are written."
+        leftover      gauge nsd_log_leftover_records "Records of earlier processes that a sink has still to write."
+        leftoverbytes gauge nsd_log_leftover_bytes   "Bytes of records of earlier processes that a sink has still to write."
         behind    gauge   nsd_log_behind_bytes      "Memory for records in use because of a sink."
         bound     gauge   nsd_log_max_behind_bytes  "The most memory for records that may be in use because of a sink: its maxmemory, or half of all."
         bytes     counter nsd_log_written_bytes     "Bytes that a sink has written."
@@ -200,6 +242,14 @@ proc nsstats::LogMetrics {} {
         {*}[Families $kinds $samples]]
 }
 
+proc nsstats::SpoolSamples {key} {
+    set samples {}
+    foreach kind {body reply} {
+        lappend samples "" [dict create kind $kind] [dict get [ns_info spool] $kind $key]
+    }
+    return $samples
+}
+
 # Families with a sample for each thread of a driver.
 proc nsstats::ThreadFamilies {kinds threads} {
     set samples {}
@@ -216,8 +266,23 @@ proc nsstats::DriverMetrics {} {
         spooled  counter nsd_driver_spooled_requests  "Requests that a driver thread handed to a spooler."
         partial  counter nsd_driver_partial_requests  "Requests that came in several pieces."
         errors   counter nsd_driver_errors            "Requests that a driver thread could not read."
+        connections    gauge   nsd_driver_connections       "Connections that a driver thread has."
+        maxconnections gauge   nsd_driver_connections_limit "Connections that a driver thread may have."
+        reading        gauge   nsd_driver_reading_requests  "Requests that a driver thread has received in part."
+        waiting        gauge   nsd_driver_waiting_requests  "Requests that a full pool has not queued yet."
+        closing        gauge   nsd_driver_closing_connections "Connections that clients have not closed yet."
+        evicted        counter nsd_evicted_connections      "Connections that were closed to make room for others."
+        refused        counter nsd_refused_connections      "Connections refused for lack of descriptors."
     }
-    return [ThreadFamilies $kinds [ns_driver stats]]
+    set threads [ns_driver stats]
+    set refusals {}
+    foreach stats $threads {
+        dict for {status n} [dict get $stats refusals] {
+            lappend refusals "" [dict create driver [dict get $stats module] thread [dict get $stats thread] code $status] $n
+        }
+    }
+    return [concat [ThreadFamilies $kinds $threads] [list \
+        [Family counter nsd_driver_refusals "Requests that a driver has refused, by the status of the reply." $refusals]]]
 }
 
 proc nsstats::WriterMetrics {} {
@@ -226,7 +291,45 @@ proc nsstats::WriterMetrics {} {
         queued     gauge   nsd_writer_queued_bytes "Bytes that a writer thread has still to send."
         sent       counter nsd_writer_sent_bytes   "Bytes that a writer thread has sent."
     }
-    return [ThreadFamilies $kinds [ns_writer stats]]
+    set threads [ns_writer stats]
+    set aborted {}
+    foreach stats $threads {
+        dict for {reason n} [dict get $stats aborted] {
+            lappend aborted "" [dict create driver [dict get $stats module] thread [dict get $stats thread] reason $reason] $n
+        }
+    }
+    return [concat [ThreadFamilies $kinds $threads] [list \
+        [Family counter nsd_aborted_replies "Replies whose rest a writer thread has given up." $aborted]]]
+}
+
+#
+# Of the drivers for HTTPS, if there are any.
+#
+proc nsstats::TlsMetrics {} {
+    if {[namespace which ns_certctl] eq ""} { return {} }
+    set handshakes {}
+    set failed {}
+    foreach counts [ns_certctl handshakes] {
+        set labels [dict create driver [dict get $counts module]]
+        lappend failed "" $labels [dict get $counts failed]
+        foreach version {TLSv1.2 TLSv1.3 other} {
+            foreach {kind isResumed} {full false resumed true} {
+                lappend handshakes "" [dict replace $labels version $version resumed $isResumed] \
+                    [dict get $counts $version $kind]
+            }
+        }
+    }
+    set ends {}
+    foreach certificate [ns_certctl list] {
+        lassign $certificate file - days
+        dict set ends $file [expr {round([clock seconds] + $days * 86400)}]
+    }
+    set samples {}
+    dict for {file end} $ends { lappend samples "" [dict create file $file] $end }
+    return [list \
+        [Family counter nsd_tls_handshakes "Handshakes of TLS with clients." $handshakes] \
+        [Family counter nsd_tls_handshake_errors "Handshakes of TLS that came to nothing." $failed] \
+        [Family gauge nsd_tls_certificate_not_after_seconds "Time when a certificate ends, in seconds since 1970." $samples]]
 }
 
 proc nsstats::CacheMetrics {} {
@@ -280,7 +383,7 @@ proc nsstats::LockMetrics {} {
 
 proc nsstats::JobMetrics {} {
     set kinds {
-        running gauge   nsd_running_jobs  "Jobs that run."
+        running gauge   nsd_running_jobs  "Jobs of ns_job that run now."
         queued  gauge   nsd_queued_jobs   "Jobs that wait for a thread."
         done    counter nsd_finished_jobs "Jobs that have ended or were cancelled."
     }
@@ -292,19 +395,28 @@ proc nsstats::JobMetrics {} {
     set threads [ns_job threadlist]
     set idle [dict get $threads numidle]
     return [list \
-        [Family gauge nsd_job_threads "Threads for jobs." [list \
+        [Family gauge nsd_job_threads "Threads that run jobs." [list \
             "" {state idle} $idle "" {state busy} [expr {[dict get $threads numthreads] - $idle}]]] \
         {*}[Families $kinds $samples]]
 }
 
 proc nsstats::ScheduleMetrics {} {
     set stats [ns_info schedulestats]
-    return [lmap {key type name help} {
+    # Those that take the most time.
+    set samples {}
+    foreach row [lrange [lsort -real -decreasing -index 1 [ns_info scheduletimes]] 0 9] {
+        set args [lassign $row id seconds proc]
+        set text [Short [join $args]]
+        lappend samples "" [dict create id $id proc [expr {$text eq "" ? $proc : $text}]] $seconds
+    }
+    set slowest [Family counter nsd_scheduled_procedure_seconds \
+        "Time that runs of a scheduled procedure took: of the ten that took the most." $samples]
+    return [linsert [lmap {key type name help} {
         procs   gauge   nsd_scheduled_procedures         "Procedures that are scheduled."
         running gauge   nsd_running_scheduled_procedures "Scheduled procedures that run."
         queued  gauge   nsd_queued_scheduled_procedures  "Scheduled procedures that are due and wait for a thread."
         runs    counter nsd_schedule_runs                "Runs of scheduled procedures."
         late    counter nsd_schedule_late_runs           "Runs that began more than a second after they were due."
         delay   counter nsd_schedule_delay_seconds       "Time by which runs of scheduled procedures began late, all together."
-    } { Single $type $name $help [dict get $stats $key] }]
+    } { Single $type $name $help [dict get $stats $key] }] end $slowest]
 }

@@ -105,7 +105,7 @@ proc revproxy::RequestFields {} {
 proc revproxy::PassOn {url options} {
     set call [list ns_http run -raw -binary -method [ns_conn method] -headers [RequestFields] \
         -timeout [dict get $options receivetimeout] -connecttimeout [dict get $options connecttimeout] \
-        -response_header_callback ::revproxy::Head -response_data_callback ::revproxy::Data]
+        -sendtimeout [dict get $options sendtimeout] -response_header_callback ::revproxy::Head -response_data_callback ::revproxy::Data]
     if {[ns_conn contentlength] > 0} {
         if {[ns_conn contentfile] ne ""} {
             lappend call -body_file [ns_conn contentfile]
@@ -198,31 +198,33 @@ proc revproxy::Join {url options} {
     } else {
         set client [ns_connchan detach]
         ns_connchan write $client $head
-        Relay $client $backend
-        Relay $backend $client
+        set limit [dict get $options sendtimeout]
+        Relay $client $backend $limit
+        Relay $backend $client $limit
     }
 }
 
 proc revproxy::Ended {reason} { return 0 }
-proc revproxy::Relay {from to} { ns_connchan callback $from [list ::revproxy::Pass $from $to] rx }
+proc revproxy::Relay {from to limit} { ns_connchan callback $from [list ::revproxy::Pass $from $to $limit] rx }
 
-# Called when a channel can be read or, while bytes for it wait, be written.
-proc revproxy::Pass {from to reason} {
+# Called when a channel can be read or, while bytes for it wait, be written; with
+# another reason, it took none of them for too long, or the server stops.
+proc revproxy::Pass {from to limit reason} {
     variable maxWaiting
     set goesOn 1
     if {[catch {
         if {$reason eq "w"} {
             ns_connchan write $from ""
             if {[dict get [ns_connchan status $from] sendbuffer] == 0} {
-                Relay $from $to
-                Relay $to $from
+                Relay $from $to $limit
+                Relay $to $from $limit
             }
         } elseif {$reason ne "r" || [set data [ns_connchan read $from]] eq ""} {
             error ended
         } else {
             ns_connchan write $to $data
             set waiting [dict get [ns_connchan status $to] sendbuffer]
-            if {$waiting > 0} { ns_connchan callback $to [list ::revproxy::Pass $to $from] rwx }
+            if {$waiting > 0} { ns_connchan callback -timeout $limit $to [list ::revproxy::Pass $to $from $limit] rwx }
             # Until it is sent, nothing is read here.
             if {$waiting > $maxWaiting} { set goesOn 2 }
         }

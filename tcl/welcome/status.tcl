@@ -6,31 +6,25 @@
 namespace eval welcome {}
 
 #
-# A dict; durations are in microseconds, memory in bytes.
+# A dict of texts that need no more than a unit.  Durations are in microseconds,
+# memory in bytes; `run` has the median and the 99 % of all pages, `busy` how many
+# threads run a request, and how many there may be.
 #
 proc welcome::status {} {
-    set status [dict create version [ns_info patchlevel] \
-        uptime [ns_info uptime] requests 0 queued 0 waiting 0 \
-        threads 0 idle 0 maxthreads 0]
+    # Those that status.tcl has answered count for nothing.
+    set requests [expr {-[nsv_set -default welcome own 0]}]
+    set busy 0
+    set max 0
     foreach pool [ns_server pools] {
-        set stats [ns_server -pool $pool stats]
         set threads [ns_server -pool $pool threads]
-        dict incr status requests [dict get $stats requests]
-        dict incr status queued [dict get $stats queued]
-        dict incr status waiting [ns_server -pool $pool waiting]
-        dict incr status threads [dict get $threads current]
-        dict incr status idle [dict get $threads idle]
-        dict incr status maxthreads [dict get $threads max]
+        incr requests [dict get [ns_server -pool $pool stats] requests]
+        incr busy [expr {[dict get $threads current] - [dict get $threads idle]}]
+        incr max [dict get $threads max]
     }
-    set histogram [ns_server histogram]
-    foreach span {queue run} {
-        foreach point {p50 p99} {
-            set seconds [dict get $histogram $span $point]
-            dict set status $span-$point [expr {round($seconds * 1e6)}]
-        }
-    }
-    dict set status memory [Memory]
-    return [dict merge $status [LogFigures]]
+    set histogram [dict get [ns_server histogram] run]
+    set run [lmap point {p50 p99} { expr {round([dict get $histogram $point] * 1e6)} }]
+    return [dict create version [ns_info release] uptime [ns_info uptime] requests $requests \
+        errors [dict get [ns_logctl stats] Error] run $run busy [list [expr {max(0, $busy - 1)}] $max] memory [Memory]]
 }
 
 #
@@ -49,36 +43,15 @@ proc welcome::Memory {} {
 }
 
 #
-# All sinks together.
-#
-proc welcome::LogFigures {} {
-    set figures [dict create logengine direct sinks 0 delivered 0 pending 0 \
-                     dropped 0 warnings 0 errors 0]
-    if {[string is true -strict [ns_config ns/parameters asynclogwriter false]]} {
-        dict set figures logengine threads
-    }
-    dict incr figures warnings [dict get [ns_logctl stats] Warning]
-    dict incr figures errors [dict get [ns_logctl stats] Error]
-    foreach sink [ns_logsink list] {
-        dict incr figures sinks
-        dict for {key value} [ns_logsink stats $sink] {
-            switch -glob $key {
-                delivered - pending { dict incr figures $key $value }
-                dropped* { dict incr figures dropped $value }
-            }
-        }
-    }
-    return $figures
-}
-
-#
-# A dict of numbers and words as a JSON object.
+# A dict of numbers, lists of numbers and words as a JSON object.
 #
 proc welcome::json {dict} {
     set members {}
     dict for {name value} $dict {
-        if {![string is wideinteger -strict $value]} {
-            set value "\"[string map {\\ \\\\ \" \\\" / \\/ < \\u003c} $value]\""
+        if {[llength $value] > 1} {
+            set value \[[join $value {, }]\]
+        } elseif {![string is wideinteger -strict $value]} {
+            set value [ns_json value -type string $value]
         }
         lappend members "\"$name\": $value"
     }
@@ -86,10 +59,12 @@ proc welcome::json {dict} {
 }
 
 #
-# One figure as an entry of a <dl>; live.js formats it by its unit and keeps it up
-# to date.  The label is HTML.
+# One figure as an entry of a <dl>, with an explanation and perhaps a link; live.js
+# formats it by its unit and keeps it up to date.  Label, explanation and link are
+# HTML.
 #
-proc welcome::figure {status name label unit} {
-    return "<div><dt>$label</dt><dd><b data-figure=\"$name\"\
-        data-unit=\"$unit\">[ns_quotehtml [dict get $status $name]]</b></dd></div>"
+proc welcome::figure {status name label unit about {link ""}} {
+    set value "<b data-figure=\"$name\" data-unit=\"$unit\">[ns_quotehtml [dict get $status $name]]</b>"
+    if {$link ne ""} { set value "<a href=\"$link\">$value</a>" }
+    return "<div title=\"$about\"><dt>$label</dt><dd>$value</dd></div>"
 }

@@ -13,7 +13,10 @@
 #include "http/request_line.h"
 
 static const NsParseLimits limits = {
-    .maxLineBytes = 64, .maxHeadBytes = 2048, .maxFields = 40};
+    .maxLineBytes = 64,
+    .maxHeadBytes = 2048,
+    .maxFields = 40,
+    .allowsHttp09 = true};
 
 typedef struct {
     char         *buffer;
@@ -89,6 +92,11 @@ Compare(const Run *aPtr, const Run *bPtr)
     const NsHttpHead *a = &aPtr->head, *b = &bPtr->head;
 
     FuzzAssert(aPtr->status == bPtr->status);
+    FuzzAssert(a->status == b->status);
+    FuzzAssert((a->status == 0) == (aPtr->status != NS_PARSE_REFUSED));
+    if (aPtr->status == NS_PARSE_REFUSED) {
+        FuzzAssert(a->reason[0] != '\0' && a->method != NULL);
+    }
     if (aPtr->status != NS_PARSE_DONE) {
         return;
     }
@@ -100,11 +108,7 @@ Compare(const Run *aPtr, const Run *bPtr)
     FuzzAssert(memcmp(a->known, b->known, sizeof(a->known)) == 0);
     FuzzAssert(a->contentLength == b->contentLength);
     FuzzAssert(a->isChunked == b->isChunked);
-    FuzzAssert(a->isLineTooLong == b->isLineTooLong);
-    FuzzAssert(a->isFieldTooLong == b->isFieldTooLong);
-    FuzzAssert(a->isLengthUnclear == b->isLengthUnclear);
     FuzzAssert(a->version == b->version);
-    FuzzAssert(NsHttpJudge(a) == NsHttpJudge(b));
     FuzzAssert(NsHttpAsksKeep(a) == NsHttpAsksKeep(b));
     FuzzAssert(NsHttpAsksContinue(a) == NsHttpAsksContinue(b));
     for (int i = 0; i < a->nFields; i++) {
@@ -122,14 +126,18 @@ CheckHead(Run *runPtr)
     Ns_Request  request;
 
     CheckInside(runPtr, headPtr->line, headPtr->lineLength);
-    FuzzAssert(headPtr->nFields <= limits.maxFields);
+    FuzzAssert(headPtr->nFields <= limits.maxFields + 1);
     FuzzAssert(headPtr->targetLength > 0);
     FuzzAssert(!headPtr->isChunked || headPtr->contentLength < 0);
     for (int i = 0; i < headPtr->nFields; i++) {
         const NsHttpField *fieldPtr = &headPtr->fields[i];
 
-        CheckInside(runPtr, fieldPtr->name, fieldPtr->nameLength);
-        CheckInside(runPtr, fieldPtr->value, fieldPtr->valueLength);
+        FuzzAssert(strlen(fieldPtr->name) == fieldPtr->nameLength);
+        FuzzAssert(strlen(fieldPtr->value) == fieldPtr->valueLength);
+        if (headPtr->target[0] == '/') {
+            CheckInside(runPtr, fieldPtr->name, fieldPtr->nameLength);
+            CheckInside(runPtr, fieldPtr->value, fieldPtr->valueLength);
+        }
     }
     CheckJudgement(headPtr);
     NsRequestFromHead(&runPtr->arena, headPtr, &request);
@@ -144,17 +152,13 @@ CheckHead(Run *runPtr)
 static void
 CheckJudgement(const NsHttpHead *headPtr)
 {
-    int status = NsHttpJudge(headPtr), nHosts = 0;
+    int nHosts = 0;
 
     for (int i = 0; i < headPtr->nFields; i++) {
         nHosts += strcasecmp(headPtr->fields[i].name, "Host") == 0;
     }
-    FuzzAssert(status == 0 || status == 400 || status == 414 || status == 417
-               || status == 431);
-    FuzzAssert(status != 0 || nHosts == 1
-               || (nHosts == 0 && headPtr->version < NS_HTTP_1_1));
-    FuzzAssert(status != 0 || headPtr->lineLength <= limits.maxLineBytes);
-    FuzzAssert(headPtr->hasVersion || headPtr->version == NS_HTTP_0_9);
+    FuzzAssert(nHosts == 1 || (nHosts == 0 && headPtr->version < NS_HTTP_1_1));
+    FuzzAssert(headPtr->lineLength <= limits.maxLineBytes);
     FuzzAssert(!headPtr->isChunked || headPtr->version == NS_HTTP_1_1);
     if (headPtr->version == NS_HTTP_0_9) {
         FuzzAssert(!NsHttpAsksKeep(headPtr) && !NsHttpAsksContinue(headPtr));

@@ -11,6 +11,8 @@
 
 #define MAX_BYTES 500u
 
+static NsWsRules rules = {.maxLength = MAX_BYTES};
+
 static void CheckPieces(const char *bytes, size_t length, NsWsStatus whole);
 static void CheckAgain(const NsWsFrame *framePtr);
 
@@ -19,7 +21,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
     char      *bytes = FuzzDup(data, length);
     NsWsFrame  frame;
-    NsWsStatus status = NsWsParse(bytes, length, MAX_BYTES, &frame);
+    NsWsStatus status;
+
+    rules.isMasked = length > 1u && (data[1] & 0x80u) != 0u;
+    rules.isDeflated = length > 2u && (data[length - 1u] & 1u) != 0u;
+    status = NsWsParse(bytes, length, &rules, &frame);
 
     if (status == NS_WS_COMPLETE) {
         FuzzAssert(frame.frameBytes <= length && frame.length <= MAX_BYTES);
@@ -45,7 +51,7 @@ CheckPieces(const char *bytes, size_t length, NsWsStatus whole)
         char     *piece = FuzzDup((const uint8_t *) bytes, n);
         NsWsFrame frame;
 
-        status = NsWsParse(piece, n, MAX_BYTES, &frame);
+        status = NsWsParse(piece, n, &rules, &frame);
         free(piece);
     }
     FuzzAssert(status == whole);
@@ -62,15 +68,17 @@ CheckAgain(const NsWsFrame *framePtr)
     Ns_DStringInit(&written);
     NsWsAppendPayload(&payload, framePtr);
     FuzzAssert((size_t) Ns_DStringLength(&payload) == framePtr->length);
-    NsWsAppend(&written, framePtr->opcode, framePtr->isFinal,
-               framePtr->isMasked ? framePtr->mask : NULL,
+    NsWsAppend(&written,
+               framePtr->opcode | (framePtr->isDeflated ? NS_WS_DEFLATED : 0),
+               framePtr->isFinal, framePtr->isMasked ? framePtr->mask : NULL,
                Ns_DStringValue(&payload), framePtr->length);
     FuzzAssert(NsWsParse(Ns_DStringValue(&written),
-                         (size_t) Ns_DStringLength(&written), MAX_BYTES, &frame)
+                         (size_t) Ns_DStringLength(&written), &rules, &frame)
                == NS_WS_COMPLETE);
     FuzzAssert(frame.opcode == framePtr->opcode
                && frame.isFinal == framePtr->isFinal
                && frame.isMasked == framePtr->isMasked
+               && frame.isDeflated == framePtr->isDeflated
                && frame.length == framePtr->length);
     NsWsAppendPayload(&again, &frame);
     FuzzAssert(memcmp(Ns_DStringValue(&again), Ns_DStringValue(&payload),

@@ -11,6 +11,7 @@
  *
  *      Writes to files whose name has "stuck" in it wait, where a FIFO "gate"
  *      is in the current directory, until somebody opens that for writing.
+ *      Each that waits adds a byte to the file stuck.count there.
  */
 
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ static bool     HasName(int fd, const char *name);
 static bool     IsTrouble(void);
 static void     WaitAtGate(void);
 static unsigned Dice(void);
-static void     Count(void);
+static void     Count(const char *file);
 static ssize_t  RealWrite(int fd, const void *bytes, size_t length);
 static int      RealOpen(const char *path, int flags, int mode);
 
@@ -41,22 +42,36 @@ write(int fd, const void *bytes, size_t length)
     if (length > 1 && IsFaulty(fd)) {
         if (IsTrouble()
             && (atomic_exchange(&isShort, false) || Dice() % 3 == 0)) {
-            Count();
+            Count("faulty.count");
             errno = ENOSPC;
             return -1;
         }
         atomic_store(&isShort, IsTrouble());
         if (Dice() % 4 == 0) {
-            Count();
+            Count("faulty.count");
             errno = EINTR;
             return -1;
         }
-        Count();
+        Count("faulty.count");
         length = 1 + Dice() % length;
     } else if (HasName(fd, "/stuck")) {
         WaitAtGate();
     }
     return RealWrite(fd, bytes, length);
+}
+
+ssize_t
+pwrite(int fd, const void *bytes, size_t length, off_t offset)
+{
+    static ssize_t (*real)(int, const void *, size_t, off_t);
+
+    if (HasName(fd, "/stuck")) {
+        WaitAtGate();
+    }
+    if (real == NULL) {
+        *(void **) &real = dlsym(RTLD_NEXT, "pwrite");
+    }
+    return real(fd, bytes, length, offset);
 }
 
 /*
@@ -82,7 +97,7 @@ rename(const char *from, const char *to)
     static int (*real)(const char *, const char *);
 
     if (strstr(from, "/faulty") != NULL && IsTrouble() && Dice() % 2 == 0) {
-        Count();
+        Count("faulty.count");
         errno = EIO;
         return -1;
     }
@@ -102,7 +117,7 @@ open(const char *path, int flags, ...)
     mode = va_arg(ap, int);
     va_end(ap);
     if (strstr(path, "/faulty") != NULL && IsTrouble() && Dice() % 2 == 0) {
-        Count();
+        Count("faulty.count");
         errno = EMFILE;
         return -1;
     }
@@ -135,8 +150,12 @@ HasName(int fd, const char *name)
 static void
 WaitAtGate(void)
 {
-    int fd = RealOpen("gate", O_RDONLY | O_CLOEXEC, 0);
+    int fd;
 
+    if (access("gate", F_OK) == 0) {
+        Count("stuck.count");
+    }
+    fd = RealOpen("gate", O_RDONLY | O_CLOEXEC, 0);
     if (fd >= 0) {
         close(fd);
     }
@@ -156,10 +175,9 @@ Dice(void)
 }
 
 static void
-Count(void)
+Count(const char *file)
 {
-    int fd = RealOpen("faulty.count", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                      0644);
+    int fd = RealOpen(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
     (void) RealWrite(fd, ".", 1);
     close(fd);

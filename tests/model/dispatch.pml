@@ -70,6 +70,10 @@
 #define QUIET       0           /* 1: quiet from the beginning. */
 #endif
 
+#ifndef DEFER
+#define DEFER       0           /* 1: drivers may wake threads later. */
+#endif
+
 #ifndef FAILURES
 #define FAILURES    0           /* How many threads fail. */
 #endif
@@ -220,15 +224,34 @@ inline assign() {                       /* [assign] */
 proctype Driver()
 {
     byte nLeft = PER_DRIVER, slot, i, n;
+    byte nLater, later[N_SLOTS];        /* Wakeups that are deferred. */
 
 submit:
+    if
+    :: nLater > 0 ->                    /* [later] */
+        atomic {
+            do
+            :: later[slot] > 0 -> break
+            :: else -> slot++
+            od;
+            later[slot]--;
+            nLater--;
+            wake(slot);
+            slot = 0;
+            goto submit
+        }
+    :: nLater == 0 || nLeft > 0
+    fi;
     atomic {                            /* With tqueue. */
         if
         :: isBarred -> isBarred = false
         :: true
         fi;
         if
-        :: nLeft == 0 || !isOpen ->     /* Refused, as all that would follow. */
+        :: nLater > 0 && !isOpen ->     /* Refused, as all that would follow. */
+            nLeft = 0;
+            goto submit
+        :: nLater == 0 && (nLeft == 0 || !isOpen) ->
             nLeft = 0;
             nAtWork--;
             goto end_done
@@ -276,7 +299,12 @@ give:                                   /* [give] */
         nInHand--
     };
     atomic {
-        wake(slot);
+        if
+        :: wake(slot)
+        :: DEFER && nLeft > 0 ->
+            later[slot]++;
+            nLater++
+        fi;
         slot = 0;
         goto submit
     };

@@ -24,6 +24,7 @@
 #include "ns.h"
 #include "process/config.h"
 #include "process/info.h"
+#include "process/setting.h"
 
 #define N_DRIVERS 3
 #define N_WORKS   100 /* Of a driver, in turn. */
@@ -55,15 +56,16 @@ static TestDriver  drivers[N_DRIVERS];
 static atomic_long nSubmitted, nRan, nHopeless, nTwice, nDescribed, nTextsWrong;
 static atomic_bool isOver;
 
-static void          Configure(void);
-static void          Round(NsServer *serverPtr, int nToSubmit);
-static void          Drive(void *arg);
-static void          Meddle(void *arg);
+static void Configure(void);
+static void Round(NsServer *serverPtr, int nToSubmit);
+static void Drive(void *arg);
+static void Meddle(void *arg);
+static void Set(const NsPool *poolPtr, const char *key, unsigned value);
 static Ns_ReturnCode StartThread(NsServer *serverPtr);
 static void          RunWork(NsWork *workPtr);
 static void          RefuseWork(NsWork *workPtr);
 static void DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-                         bool isForwarded);
+                         unsigned flags);
 static long ThreadsMade(NsPool *poolPtr);
 static unsigned Random(unsigned *seedPtr);
 
@@ -101,8 +103,8 @@ main(int argc, char **argv)
         && NsPoolRequests(drivers[0].poolPtr) <= (uint64_t) nAccepted
         && NsPoolWaiting(drivers[0].poolPtr) == 0;
     printf(
-        "pool_stress: %ld ran, %ld refused, %ld hopeless, %ld described, %ld threads made"
-        " in %ld.%03ld s\n",
+        "pool_stress: %ld ran, %ld refused, %ld hopeless, %ld described, %ld "
+        "threads made in %ld.%03ld s\n",
         atomic_load(&nRan), nRefused, atomic_load(&nHopeless),
         atomic_load(&nDescribed), ThreadsMade(drivers[0].poolPtr), span.sec,
         span.usec / 1000);
@@ -126,6 +128,7 @@ Configure(void)
     NsLogInit();
     NsInfoInit(1, argv);
     NsConfigInit();
+    NsSettingInit();
     NsDispatchInit();
     (void) NsSeverityEnable(Notice, false);
 
@@ -216,6 +219,22 @@ Drive(void *arg)
 }
 
 /*
+ * Some are out of the range that the others allow, and refused.
+ */
+static void
+Set(const NsPool *poolPtr, const char *key, unsigned value)
+{
+    Ns_DString problem;
+    char       text[16];
+
+    snprintf(text, sizeof(text), "%u", value);
+    Ns_DStringInit(&problem);
+    (void) NsSettingSet(NsPoolSection(poolPtr), key, text, NS_SETTING_SCRIPT,
+                        &problem);
+    Ns_DStringFree(&problem);
+}
+
+/*
  * Change settings and ask for everything, all the time.
  */
 static void
@@ -228,12 +247,10 @@ Meddle(void *arg)
         Ns_DString ds;
 
         Ns_DStringInit(&ds);
-        (void) NsPoolSet(poolPtr, NS_POOL_MINTHREADS,
-                         (int) (Random(&random) % 4));
-        (void) NsPoolSet(poolPtr, NS_POOL_MAXTHREADS,
-                         (int) (Random(&random) % 9));
-        (void) NsPoolSet(poolPtr, NS_POOL_HIGHWATERMARK,
-                         (int) (Random(&random) % 100));
+        Set(poolPtr, "minthreads", Random(&random) % 4);
+        Set(poolPtr, "maxthreads", Random(&random) % 9);
+        Set(poolPtr, "maxconnections", 1 + Random(&random) % 60);
+        Set(poolPtr, "highwatermark", Random(&random) % 100);
         NsPoolList(&ds, poolPtr, NS_POOL_LIST_RUNNING | NS_POOL_LIST_WAITING);
         NsPoolThreads(&ds, poolPtr);
         NsPoolStats(&ds, poolPtr, true);
@@ -241,8 +258,9 @@ Meddle(void *arg)
         Ns_ThreadYield();
     }
     /* As it was, for the next round. */
-    (void) NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 1);
-    (void) NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 8);
+    Set(poolPtr, "minthreads", 1);
+    Set(poolPtr, "maxthreads", 8);
+    Set(poolPtr, "maxconnections", 40);
 }
 
 /*
@@ -290,14 +308,14 @@ RunWork(NsWork *workPtr)
     }
     workPtr->filterStamp = workPtr->endStamp = NsClockNow();
     NsPoolCountSpans(workPtr);
-    NsPoolWithdraw(workPtr);
+    NsPoolRelease(workPtr);
     strcpy(testPtr->text, "dead");
     atomic_store(&testPtr->state, FREE);
 }
 
 static void
 DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-             bool isForwarded)
+             unsigned flags)
 {
     TestWork *testPtr = (TestWork *) workPtr;
 

@@ -42,26 +42,26 @@ Utc(int year, int month, int day, int hour, int minute)
  * Summer time that is the normal one, changes at midnight, of half an hour, and
  * by laws of the moment.
  */
+static const char *const zones[] = {
+    "UTC",
+    "Europe/Berlin",
+    "Europe/Dublin",
+    "Europe/London",
+    "Africa/Casablanca",
+    "Africa/El_Aaiun",
+    "Africa/Cairo",
+    "America/New_York",
+    "America/Havana",
+    "America/Santiago",
+    "America/Nuuk",
+    "Asia/Beirut",
+    "Asia/Kathmandu",
+    "Australia/Lord_Howe",
+    "Pacific/Auckland"};
+
 static void
 NextIsADayLaterInEveryZone(void **state)
 {
-    static const char *const zones[] = {
-        "UTC",
-        "Europe/Berlin",
-        "Europe/Dublin",
-        "Europe/London",
-        "Africa/Casablanca",
-        "Africa/El_Aaiun",
-        "Africa/Cairo",
-        "America/New_York",
-        "America/Havana",
-        "America/Santiago",
-        "America/Nuuk",
-        "Asia/Beirut",
-        "Asia/Kathmandu",
-        "Australia/Lord_Howe",
-        "Pacific/Auckland"};
-
     for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
         SetZone(zones[i]);
         for (int hour = 0; hour < 24; hour++) {
@@ -100,6 +100,65 @@ NextIsADayLaterInEveryZone(void **state)
             }
         }
     }
+}
+
+/*
+ * The periods of a year in one zone.
+ */
+static void
+CheckMultiples(const char *zone, int period)
+{
+    time_t last = NsCalendarNextMultiple(Utc(2026, 1, 10, 12, 34), period);
+
+    SetZone(zone);
+    for (int i = 0; i < 366 * NS_CALENDAR_DAY / period; i++) {
+        time_t    next = NsCalendarNextMultiple(last, period);
+        time_t    early = next - HOUR;
+        struct tm tm, old;
+        int       shown;
+
+        assert_int_equal(NsCalendarNextMultiple(next - 1, period), next);
+        localtime_r(&next, &tm);
+        localtime_r(&early, &old);
+        shown = tm.tm_hour * HOUR + tm.tm_min * 60 + tm.tm_sec;
+        if (next - last > period + HOUR
+            || (next - last != period && next - last < period - HOUR)
+            || (shown % period != 0 && tm.tm_gmtoff <= old.tm_gmtoff)) {
+            print_error("%s %d: %ld after %ld\n", zone, period, (long) next,
+                        (long) last);
+            fail();
+        }
+        last = next;
+    }
+}
+
+static void
+EachPeriodOfADayEndsOnceInEveryZone(void **state)
+{
+    static const int periods[] = {
+        HOUR / 4, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR};
+
+    for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
+        for (size_t j = 0; j < sizeof(periods) / sizeof(periods[0]); j++) {
+            SetZone(zones[i]);
+            CheckMultiples(zones[i], periods[j]);
+        }
+    }
+}
+
+static void
+AMultipleThatIsShownTwiceCountsOnce(void **state)
+{
+    SetZone("America/Havana"); /* On November 1 at 1:00 it is 0:00. */
+    assert_int_equal(NsCalendarNextMultiple(Utc(2026, 11, 1, 3, 0), 12 * HOUR),
+                     Utc(2026, 11, 1, 4, 0));
+    assert_int_equal(NsCalendarNextMultiple(Utc(2026, 11, 1, 4, 0), 12 * HOUR),
+                     Utc(2026, 11, 1, 17, 0));
+    assert_int_equal(NsCalendarNextMultiple(Utc(2026, 11, 1, 4, 0), HOUR),
+                     Utc(2026, 11, 1, 5, 0));
+    /* On March 8 at 0:00 it is 1:00. */
+    assert_int_equal(NsCalendarNextMultiple(Utc(2026, 3, 8, 4, 30), 12 * HOUR),
+                     Utc(2026, 3, 8, 5, 0));
 }
 
 static void
@@ -155,6 +214,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(NextIsADayLaterInEveryZone),
+        cmocka_unit_test(EachPeriodOfADayEndsOnceInEveryZone),
+        cmocka_unit_test(AMultipleThatIsShownTwiceCountsOnce),
         cmocka_unit_test(AnHourThatIsLeftOutComesAfterTheGap),
         cmocka_unit_test(AnHourThatComesTwiceCountsOnce),
         cmocka_unit_test(AWeekdayIsThatDayAlone)};

@@ -36,7 +36,7 @@ Reset(void)
 {
     pool.name = "";
     pool.serverPtr = &server;
-    pool.maxConnections = 4;
+    pool.maxConnections = pool.placeLimit = 4;
     pool.minThreads = 1;
     pool.maxThreads = 3;
     pool.isOpen = true;

@@ -11,6 +11,32 @@
 #include "dispatch/pool_config.h"
 #include "dispatch/pool_stats.h"
 
+static Ns_ReturnCode
+Set(const NsPool *aPoolPtr, const char *key, const char *value)
+{
+    Ns_DString    ds;
+    Ns_ReturnCode result;
+
+    Ns_DStringInit(&ds);
+    result = NsSettingSet(NsPoolSection(aPoolPtr), key, value,
+                          NS_SETTING_SCRIPT, &ds);
+    Ns_DStringFree(&ds);
+    return result;
+}
+
+static int
+Get(const NsPool *aPoolPtr, const char *key)
+{
+    Ns_DString ds;
+    int        value;
+
+    Ns_DStringInit(&ds);
+    assert_int_equal(NsSettingGet(NsPoolSection(aPoolPtr), key, &ds), NS_OK);
+    value = atoi(ds.string);
+    Ns_DStringFree(&ds);
+    return value;
+}
+
 /*
  * Whether so many threads have ended, or do so in that time.
  */
@@ -112,7 +138,7 @@ ALowerLowWatermarkIsObeyedByWhatWaits(void **state)
     }
     assert_int_equal(NsPoolWaiting(poolPtr), 3);
     assert_int_equal(Figure("current"), 1);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, 0), NS_OK);
+    assert_int_equal(Set(poolPtr, "lowwatermark", "0"), NS_OK);
     Await(&nBegun, 4);
     assert_int_equal(Figure("current"), 4);
 }
@@ -129,7 +155,7 @@ ALowerHighWatermarkIsObeyedByWhatWaits(void **state)
     }
     assert_int_equal(NsPoolWaiting(poolPtr), 3);
     assert_int_equal(Figure("current"), 2);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_HIGHWATERMARK, 0), NS_OK);
+    assert_int_equal(Set(poolPtr, "highwatermark", "0"), NS_OK);
     assert_int_equal(Figure("current"), 4);
 }
 
@@ -182,7 +208,7 @@ APoolThatMayGrowAgainLooksAtWhatWaits(void **state)
     AwaitFigure("idle", 1);
     Submit(0);
     Submit(1);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 2), NS_OK);
+    assert_int_equal(Set(poolPtr, "maxthreads", "2"), NS_OK);
     Await(&nBegun, 2);
 }
 
@@ -190,7 +216,7 @@ static void
 RaisedMinthreadsAreMadeAtOnce(void **state)
 {
     Start("minthreads 1 maxthreads 5");
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 4), NS_OK);
+    assert_int_equal(Set(poolPtr, "minthreads", "4"), NS_OK);
     AwaitFigure("idle", 4);
     assert_int_equal(Figure("current"), 4);
 }
@@ -199,16 +225,16 @@ static void
 SettingsKeepTheirRanges(void **state)
 {
     Start("minthreads 2 maxthreads 5 maxconnections 9");
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 0), NS_ERROR);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MINTHREADS, 6), NS_ERROR);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 1), NS_ERROR);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 10), NS_ERROR);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, 101), NS_ERROR);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_LOWWATERMARK, -1), NS_ERROR);
-    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MINTHREADS), 2);
-    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MAXTHREADS), 5);
-    assert_int_equal(NsPoolSet(poolPtr, NS_POOL_MAXTHREADS, 9), NS_OK);
-    assert_int_equal(NsPoolGet(poolPtr, NS_POOL_MAXTHREADS), 9);
+    assert_int_equal(Set(poolPtr, "minthreads", "0"), NS_ERROR);
+    assert_int_equal(Set(poolPtr, "minthreads", "6"), NS_ERROR);
+    assert_int_equal(Set(poolPtr, "maxthreads", "1"), NS_ERROR);
+    assert_int_equal(Set(poolPtr, "maxthreads", "10"), NS_ERROR);
+    assert_int_equal(Set(poolPtr, "lowwatermark", "101"), NS_ERROR);
+    assert_int_equal(Set(poolPtr, "lowwatermark", "-1"), NS_ERROR);
+    assert_int_equal(Get(poolPtr, "minthreads"), 2);
+    assert_int_equal(Get(poolPtr, "maxthreads"), 5);
+    assert_int_equal(Set(poolPtr, "maxthreads", "9"), NS_OK);
+    assert_int_equal(Get(poolPtr, "maxthreads"), 9);
 }
 
 static void

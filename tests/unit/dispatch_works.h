@@ -20,6 +20,7 @@
 #include "log/init.h"
 #include "log/stream/severity.h"
 #include "ns.h"
+#include "process/setting.h"
 #include "process/config.h"
 #include "process/info.h"
 
@@ -108,7 +109,7 @@ RunWork(NsWork *workPtr)
     workPtr->filterStamp = workPtr->dequeueStamp;
     workPtr->endStamp = NsClockNow();
     NsPoolCountSpans(workPtr);
-    NsPoolWithdraw(workPtr);
+    NsPoolRelease(workPtr);
 
     Ns_MutexLock(&lock);
     testPtr->hasEnded = true;
@@ -119,12 +120,12 @@ RunWork(NsWork *workPtr)
 
 static void
 DescribeWork(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
-             bool isForwarded)
+             unsigned flags)
 {
     char text[40];
 
     snprintf(text, sizeof(text), "cns%" PRIu64 " %s%s", workPtr->id, state,
-             isForwarded ? " forwarded" : "");
+             (flags & NS_POOL_LIST_FORWARDED) != 0 ? " forwarded" : "");
     Ns_DStringAppendElement(dsPtr, text);
 }
 
@@ -142,6 +143,7 @@ SetUpGroup(void **state)
     NsLogInit();
     NsInfoInit(1, argv);
     NsConfigInit();
+    NsSettingInit();
     NsDispatchInit();
     (void) NsSeverityEnable(Notice, false);
     NsPoolSetProcs(&procs);

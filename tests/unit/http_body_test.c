@@ -37,14 +37,16 @@ typedef struct {
 static const ChunkCase chunkCases[] = {
     {"0\r\n\r\n", NS_CHUNK_DONE, "", ""},
     {"5\r\nhello\r\n0\r\n\r\n", NS_CHUNK_DONE, "hello", ""},
-    {"5\nhello\n0\n\n", NS_CHUNK_DONE, "hello", ""},
     {"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n", NS_CHUNK_DONE, "hello world",
      ""},
     {"a\r\n0123456789\r\nA\r\n0123456789\r\n00\r\n\r\n", NS_CHUNK_DONE,
      "01234567890123456789", ""},
-    {"4;x=y\r\nabcd\r\n0;z=\"\r\"\r\n\r\n", NS_CHUNK_DONE, "abcd", ""},
-    {"4 ;x=y\r\nabcd\r\n0 \r\n\r\n", NS_CHUNK_DONE, "abcd", ""},
-    {"0\r\nTrailer: x\r\nB: y\r\n\r\n", NS_CHUNK_DONE, "", ""},
+    {"4;x=y\r\nabcd\r\n0;z=\" ;\\\"\303\244\";b\r\n\r\n", NS_CHUNK_DONE, "abcd",
+     ""},
+    {"0\r\nTrailer: x\ty \r\nB:\r\nHosts: a\r\n\r\n", NS_CHUNK_DONE, "", ""},
+    {"0\r\nAVeryLongNameOfAFieldInTheTrailer: x\r\n\r\n", NS_CHUNK_DONE, "",
+     ""},
+    {"0000000000000004\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_DONE, "abcd", ""},
     {"1\r\na\r\n0\r\n\r\nGET / HTTP/1.1\r\n", NS_CHUNK_DONE, "a",
      "GET / HTTP/1.1\r\n"},
     {"2\r\n\r\n\r\n0\r\n\r\n", NS_CHUNK_DONE, "\r\n", ""},
@@ -65,8 +67,31 @@ static const ChunkCase chunkCases[] = {
     {"10000000000000000\r\n", NS_CHUNK_BAD, "", NULL},
     {"ffffffffffffffff\r\n", NS_CHUNK_BAD, "", NULL},
     {"8000000000000000\r\n", NS_CHUNK_BAD, "", NULL},
-    {"00000000000000000000000000000004\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_DONE,
-     "abcd", ""},
+    {"00000000000000004\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"5\nhello\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"5\r\nhello\n0\r\n\r\n", NS_CHUNK_BAD, "hello", NULL},
+    {"0\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\n\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\n\rx", NS_CHUNK_BAD, "", NULL},
+    {"4 \r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4 ;x=y\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4; x\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;x=\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;x=y=z\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;x=\"a\"b\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;x=\"a\tb\"\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"4;x=\"\r\n\"\r\nabcd\r\n0\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA: b\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA: b\rc\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA: b\001\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA : b\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\n A: b\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\n: b\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nhOST: b\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nA: b\r\nContent-Length: 4\r\n\r\n", NS_CHUNK_BAD, "", NULL},
+    {"0\r\nTransfer-Encoding: chunked\r\n\r\n", NS_CHUNK_BAD, "", NULL},
 };
 
 static void
@@ -97,10 +122,39 @@ ChunkedBodiesAreDecodedInPieces(void **state)
             assert_int_equal(nBody, strlen(casePtr->body));
             assert_memory_equal(body, casePtr->body, nBody);
             assert_int_equal(decoder.bodyBytes, nBody);
+            assert_int_equal(decoder.reason != NULL, status == NS_CHUNK_BAD);
             if (casePtr->rest != NULL) {
                 assert_string_equal(casePtr->coded + at, casePtr->rest);
             }
         }
+    }
+}
+
+static void
+ReasonNamesTheByteThatIsWrong(void **state)
+{
+    static const struct {
+        const char *coded;
+        int         bad; /* -1: no single byte. */
+    } cases[] = {
+        {"+3\r\n", '+'},           {"3\n", '\n'},     {"3\rx", 'x'},
+        {"3\r\nabcd", 'd'},        {"3;a=\x01", 1},   {"0\r\nA B: c", ' '},
+        {"0\r\nA: \x7f", 0x7f},    {"0\r\n\rx", 'x'}, {"0\r\nHost:", -1},
+        {"00000000000000003", -1},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        NsChunkDecoder decoder;
+        char           piece[40];
+        size_t         decoded, consumed;
+
+        NsChunkInit(&decoder, 1000);
+        snprintf(piece, sizeof(piece), "%s", cases[i].coded);
+        assert_int_equal(NsChunkDecode(&decoder, piece, strlen(piece), &decoded,
+                                       &consumed),
+                         NS_CHUNK_BAD);
+        assert_int_equal(decoder.hasBadByte, cases[i].bad >= 0);
+        assert_int_equal(decoder.badByte, MAX(cases[i].bad, 0));
     }
 }
 
@@ -488,6 +542,7 @@ main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ChunkedBodiesAreDecodedInPieces),
+        cmocka_unit_test(ReasonNamesTheByteThatIsWrong),
         cmocka_unit_test(BodyOverTheLimitIsReadToItsEnd),
         cmocka_unit_test(EndlessFramingIsRefused),
         cmocka_unit_test(QueriesBecomeFields),

@@ -27,6 +27,7 @@
 #include "http/precondition.h"
 #include "http/range.h"
 #include "http/status.h"
+#include "http/token.h"
 
 /*
  * 1. Dates.
@@ -270,15 +271,17 @@ MultipartRangesHaveTheLengthAnnounced(void **state)
 static const NsValidators validators = {"\"tag\"", 784111777};
 
 static void
-IfRangeWantsTheTagOrADateNotBeforeTheFile(void **state)
+IfRangeWantsTheTagOrTheDateOfTheFile(void **state)
 {
     assert_true(NsJudgeIfRange(NULL, &validators));
     assert_true(NsJudgeIfRange(SAME, &validators));
-    assert_true(NsJudgeIfRange(NEW, &validators));
+    assert_false(NsJudgeIfRange(NEW, &validators));
     assert_false(NsJudgeIfRange(OLD, &validators));
     assert_true(NsJudgeIfRange("\"tag\"", &validators));
     assert_false(NsJudgeIfRange("W/\"tag\"", &validators));
     assert_false(NsJudgeIfRange("\"other\"", &validators));
+    assert_false(NsJudgeIfRange("\"other\", \"tag\"", &validators));
+    assert_false(NsJudgeIfRange("*", &validators));
     assert_false(NsJudgeIfRange("", &validators));
     assert_false(NsJudgeIfRange(SAME, &(NsValidators){NULL, 0}));
     assert_false(NsJudgeIfRange("\"tag\"", &(NsValidators){NULL, 784111777}));
@@ -347,8 +350,13 @@ GzipIsAcceptedByQuality(void **state)
         {"deflate, gzip", true},
         {"gzip;q=0", false},
         {"gzip;q=0.000", false},
+        {"gzip;q=0.0000", false},
         {"gzip;q=0.001", true},
         {"gzip ; q = 0.5", true},
+        {"gzip;a=b;q=0", false},
+        {"gzip;a=\"b;q=1\";q=0", false},
+        {"gzip;q=0;a=b", false},
+        {"gzip;a;b=1", true},
         {"gzip;q=x", true},
         {"gzip;q=0.5x", true},
         {"gzip;q=1.0, identity;q=1", true},
@@ -377,6 +385,19 @@ GzipIsAcceptedByQuality(void **state)
     assert_false(NsAcceptsCoding("gzip, br;q=0", "br"));
     assert_false(NsAcceptsCoding("*", "br"));
     assert_false(NsAcceptsCoding(NULL, "br"));
+
+    assert_true(NsAcceptsBrotli("gzip, BR;q=0.1"));
+    assert_true(NsAcceptsBrotli("br;q=0.5, identity;q=0.5"));
+    assert_false(NsAcceptsBrotli("br;q=0.4, identity;q=0.5"));
+    assert_false(NsAcceptsBrotli("br;q=0, gzip"));
+    assert_false(NsAcceptsBrotli("*"));
+    assert_false(NsAcceptsBrotli(""));
+    assert_false(NsAcceptsBrotli(NULL));
+    assert_true(NsPrefersBrotli("gzip, deflate, br"));
+    assert_true(NsPrefersBrotli("gzip;q=0.5, br;q=0.5"));
+    assert_false(NsPrefersBrotli("gzip;q=0.5, br;q=0.4"));
+    assert_false(NsPrefersBrotli("br;q=0.5, *"));
+    assert_false(NsPrefersBrotli("gzip"));
 
     assert_true(NsListHas("Cookie, accept", "Accept"));
     assert_false(NsListHas("Accept-Encoding", "Accept"));
@@ -565,11 +586,20 @@ HeaderLinesFillASet(void **state)
 static void
 NoValueEndsItsLine(void **state)
 {
-    static const char expected[] = "Location: /a  Set-Cookie: x  \tb\r\n"
-                                   "Name: \303\244\r\n"
-                                   "Nul: a  b\r\n";
-    char              fields[sizeof(expected)], *end;
-    bool              isClean = true;
+    static const char        expected[] = "Location: /a  Set-Cookie: x  \tb\r\n"
+                                          "Name: \303\244\r\n"
+                                          "Nul: a  b\r\n";
+    static const char *const names[] = {
+        "",
+        "Content-Length ",
+        "Content-Length\t",
+        "X: y",
+        "X:",
+        "X Y",
+        "\303\204",
+        "(x)"};
+    char fields[sizeof(expected)], *end;
+    bool isClean = true;
 
     end = NsHeaderWrite(fields, "Location", 8, "/a\r\nSet-Cookie: x\n\177\tb",
                         21, &isClean);
@@ -577,7 +607,13 @@ NoValueEndsItsLine(void **state)
     isClean = true;
     assert_ptr_equal(NsHeaderWrite(end, "N\r\name", 6, "x", 1, &isClean), end);
     assert_false(isClean);
-    assert_ptr_equal(NsHeaderWrite(end, "", 0, "x", 1, &isClean), end);
+    for (int i = 0; i < Ns_NrElements(names); i++) {
+        isClean = true;
+        assert_ptr_equal(NsHeaderWrite(end, names[i], strlen(names[i]), "x", 1,
+                                       &isClean),
+                         end);
+        assert_false(isClean);
+    }
     isClean = true;
     end = NsHeaderWrite(end, "Name", 4, "\303\244", 2, &isClean);
     assert_true(isClean);
@@ -585,6 +621,31 @@ NoValueEndsItsLine(void **state)
     assert_false(isClean);
     assert_int_equal(end - fields, sizeof(expected) - 1);
     assert_memory_equal(fields, expected, sizeof(expected) - 1);
+}
+
+/*
+ * So are names, most of which are letters and hyphens.
+ */
+static void
+EachByteOfANameIsLookedAt(void **state)
+{
+    for (size_t length = 1; length < 30; length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (int c = 0; c < 256; c++) {
+                char name[30], field[40], *end;
+                bool isClean = true;
+
+                memset(name, at % 2 == 0 ? 'Z' : '-', length);
+                name[at] = (char) c;
+                end = NsHeaderWrite(field, name, length, "x", 1, &isClean);
+                assert_int_equal(isClean, NsIsTokenChar((char) c));
+                assert_int_equal(end - field, isClean ? length + 5 : 0);
+                if (isClean) {
+                    assert_memory_equal(field, name, length);
+                }
+            }
+        }
+    }
 }
 
 /*
@@ -672,7 +733,7 @@ main(int argc, char *argv[])
         cmocka_unit_test(NowIsWrittenOncePerSecond),
         cmocka_unit_test(RangesAreCutAndNeighboursMerged),
         cmocka_unit_test(MultipartRangesHaveTheLengthAnnounced),
-        cmocka_unit_test(IfRangeWantsTheTagOrADateNotBeforeTheFile),
+        cmocka_unit_test(IfRangeWantsTheTagOrTheDateOfTheFile),
         cmocka_unit_test(ConditionsAreJudgedInOrder),
         cmocka_unit_test(GzipIsAcceptedByQuality),
         cmocka_unit_test(CookiesAreFoundByWholeName),
@@ -682,6 +743,7 @@ main(int argc, char *argv[])
         cmocka_unit_test(HeaderLinesFillASet),
         cmocka_unit_test(NoValueEndsItsLine),
         cmocka_unit_test(EachByteOfAValueIsLookedAt),
+        cmocka_unit_test(EachByteOfANameIsLookedAt),
         cmocka_unit_test(ParametersAreFound),
         cmocka_unit_test(EveryStatusHasAReason),
     };

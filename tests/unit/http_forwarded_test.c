@@ -15,15 +15,16 @@ static const char *
 ClientOf(const char *peer, const char *fields, bool skipsNonPublic)
 {
     static char                buffer[NS_FORWARDED_BYTES];
-    static const NsParseLimits limits = {8192, 65536, 128};
-    NsIpRange                  ranges[3];
-    NsProxies                  proxies = {ranges, 3, skipsNonPublic};
-    NsHttpParser               parser;
-    NsHttpHead                 head;
-    NsArena                    arena;
-    char                       text[1000];
-    size_t                     length;
-    const char                *client, *found;
+    static const NsParseLimits limits = {
+        .maxLineBytes = 8192, .maxHeadBytes = 65536, .maxFields = 128};
+    NsIpRange    ranges[3];
+    NsProxies    proxies = {ranges, 3, skipsNonPublic, NULL};
+    NsHttpParser parser;
+    NsHttpHead   head;
+    NsArena      arena;
+    char         text[1000];
+    size_t       length;
+    const char  *client, *found;
 
     assert_true(NsIpRangeParse("10.0.0.0/8", &ranges[0]));
     assert_true(NsIpRangeParse("192.0.2.1", &ranges[1]));

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0
  * http_reply_test.c --
  *
- *      The head of a reply to a request of ours.
+ *      The head of a reply to a request of ours, and that of one of our own as
+ *      HTTP/2 takes it apart.
  *
- *      1. where it ends    2. what it says
+ *      1. where it ends    2. what it says    3. taken apart
  */
 
 #include "unit.h"
 
 #include "http/reply.h"
+#include "http/replyfields.h"
 #include "nshttp.h"
 #include "nsstring.h"
 
@@ -224,6 +226,72 @@ a_response_has_version_and_status(void **state)
     Ns_SetFree(fields);
 }
 
+static void
+fields_are_taken_apart_without_those_of_the_connection(void **state)
+{
+    static const struct {
+        const char *line; /* "": none. */
+        const char *name;
+        const char *value;
+    } cases[] = {
+        {"Content-Type: text/html", "content-type", "text/html"},
+        {"X-Own:a b \t", "x-own", "a b"},
+        {"Empty:", "empty", ""},
+        {"Connection: close", NULL, NULL},
+        {"KEEP-ALIVE: timeout=5", NULL, NULL},
+        {"Upgrade: x", NULL, NULL},
+        {"Proxy-Connection: close", NULL, NULL},
+        {"Transfer-Encoding: chunked", NULL, NULL},
+        /* Of the same lengths. */
+        {"Expires: 0", "expires", "0"},
+        {"Set-Cookie: A=B", "set-cookie", "A=B"},
+        {"Content-Security: x", "content-security", "x"},
+        {"No Name: x", NULL, NULL},
+        {"(No): x", NULL, NULL},
+        {"Under_Score^~: x", "under_score^~", "x"},
+        {": x", NULL, NULL},
+        {"nothing", NULL, NULL},
+    };
+
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        char         text[200];
+        int          length = snprintf(text, sizeof(text),
+                                       "HTTP/1.1 404 Not Found\r\n%s\r\nz: 1\r\n\r\n",
+                                       cases[i].line);
+        NsReplyField fields[3];
+        int          status = 0;
+        int n = NsReplyFieldsParse(text, (size_t) length, &status, fields, 3);
+
+        assert_int_equal(status, 404);
+        assert_int_equal(n, cases[i].name == NULL ? 1 : 2);
+        assert_int_equal(*fields[n - 1].name, 'z');
+        if (cases[i].name != NULL) {
+            assert_int_equal(fields[0].nameLength, strlen(cases[i].name));
+            assert_memory_equal(fields[0].name, cases[i].name,
+                                fields[0].nameLength);
+            assert_int_equal(fields[0].valueLength, strlen(cases[i].value));
+            assert_memory_equal(fields[0].value, cases[i].value,
+                                fields[0].valueLength);
+        }
+    }
+}
+
+static void
+more_fields_than_room_or_no_status_is_no_head(void **state)
+{
+    char         many[] = "HTTP/1.1 200 OK\r\na: 1\r\nb: 2\r\n\r\n";
+    char         none[] = "HTTP/1.1 OK\r\n\r\n";
+    NsReplyField fields[2];
+    int          status;
+
+    assert_int_equal(NsReplyFieldsParse(many, strlen(many), &status, fields, 1),
+                     -1);
+    assert_int_equal(NsReplyFieldsParse(many, strlen(many), &status, fields, 2),
+                     2);
+    assert_int_equal(NsReplyFieldsParse(none, strlen(none), &status, fields, 2),
+                     -1);
+}
+
 int
 main(void)
 {
@@ -236,6 +304,9 @@ main(void)
         cmocka_unit_test(an_empty_value_is_empty),
         cmocka_unit_test(a_message_is_a_line_fields_and_a_payload),
         cmocka_unit_test(a_response_has_version_and_status),
+        cmocka_unit_test(
+            fields_are_taken_apart_without_those_of_the_connection),
+        cmocka_unit_test(more_fields_than_room_or_no_status_is_no_head),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,8 +150,8 @@ PathsAreNormalized(void **state)
         {"/a%2fb", "/a/b", NULL},
         {"/a%2f", "/a", NULL},
         {"/%2e%2e%2f%2e%2e/x", "/x", NULL},
-        {"/a\\..\\b", "/b", NULL},
-        {"/a%5cb", "/a/b", NULL},
+        {"/a\\..\\b", "/a\\..\\b", NULL},
+        {"/a%5cb", "/a\\b", NULL},
         {"/...", "/...", NULL},
         {"/.a/..b", "/.a/..b", NULL},
         {"/%252e%252e/x", "/%2e%2e/x", NULL},
@@ -223,6 +223,8 @@ static const RequestCase requestCases[] = {
      1.1},
     {"GET http:///a HTTP/1.1", "GET", "http", NULL, 0, "/a", NULL, 1, "a", 1.1},
     {"GET //h/a HTTP/1.1", "GET", NULL, NULL, 0, "/h/a", NULL, 2, "a", 1.1},
+    {"CONNECT h:99 HTTP/1.1", "CONNECT", "https", "h", 99, "/", NULL, 1, "",
+     1.1},
     {"GET a/b:c HTTP/1.1", "GET", NULL, NULL, 0, "/a/b:c", NULL, 2, "b:c", 1.1},
 };
 
@@ -281,11 +283,9 @@ HeadsBecomeRequestsInTheArena(void **state)
         AssertRequest(&request, &requestCases[i]);
 
         Ns_SetRequestUrl(&request, "/new/url?q");
-        NsRequestSetMethod(&request, "BAD");
         assert_string_equal(request.url, "/new/url");
         assert_string_equal(request.query, "q");
         assert_int_equal(request.urlc, 2);
-        assert_string_equal(request.method, "BAD");
         Ns_ResetRequest(&request);
         NsArenaFree(&arena);
         free(line);
@@ -318,7 +318,7 @@ ElementsAreAListAsWell(void **state)
                "a {b c} \\{");
     AssertList("GET http://h/a HTTP/1.1", NS_REQUEST_TYPE_PROXY, "a");
     AssertList("OPTIONS * HTTP/1.1", NS_REQUEST_TYPE_ASTERISK, "*");
-    AssertList("CONNECT h:80 HTTP/1.1", NS_REQUEST_TYPE_CONNECT, "80");
+    AssertList("CONNECT h:80 HTTP/1.1", NS_REQUEST_TYPE_CONNECT, "{}");
 }
 
 /*

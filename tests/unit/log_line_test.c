@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include "log/stream/line.h"
+#include "nslog.h"
 
 static const char *
 Sanitized(const char *text, size_t length, int level)
@@ -121,6 +122,93 @@ TheLineHasTimeProcessThreadAndSeverity(void **state)
 }
 
 static void
+AnyPartOfTheLinesBeginningCanBeLeftOut(void **state)
+{
+    NsLogEntry entry = {
+        .time = INT64_C(1795219775) * 1000000000 + 640164999,
+        .severityName = "Notice",
+        .pid = 1,
+        .thread = 2,
+        .threadName = "t",
+        .message = "m",
+        .messageLength = 1};
+    static const struct {
+        NsLogStyle  style;
+        const char *line;
+    } cases[] = {
+        {{.hidesTime = true}, "[1.2][t] Notice: m\n"},
+        {{.hidesThread = true}, "[21/Nov/2026:00:09:35] Notice: m\n"},
+        {{.hidesTime = true, .hidesThread = true, .showsSpan = true},
+         "Notice: m\n"},
+        {{.isRelative = true}, "[12][1.2][t] Notice: m\n"},
+        {{.isRelative = true, .usec = true, .hidesThread = true},
+         "[12.640164] Notice: m\n"},
+        {{.showsSpan = true, .hidesThread = true},
+         "[21/Nov/2026:00:09:35+1.140164] Notice: m\n"},
+        {{.isRelative = true, .usec = true, .showsSpan = true},
+         "[12.640164+1.140164][1.2][t] Notice: m\n"}};
+
+    setenv("TZ", "UTC", 1);
+    tzset();
+    nsLogContext = (NsLogContext){.start = entry.time - INT64_C(12640164000),
+                                  .previous = entry.time - INT64_C(1140164000)};
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        char     buffer[256];
+        NsLogOut out = {buffer, sizeof(buffer), 0};
+
+        NsLogLine(&out, &entry, &cases[i].style);
+        buffer[out.length] = '\0';
+        assert_string_equal(buffer, cases[i].line);
+    }
+    /* Of an entry before which nothing is known. */
+    nsLogContext = (NsLogContext){0};
+    {
+        char     buffer[256];
+        NsLogOut out = {buffer, sizeof(buffer), 0};
+
+        NsLogLine(&out, &entry, &cases[6].style);
+        buffer[out.length] = '\0';
+        assert_string_equal(buffer,
+                            "[21/Nov/2026:00:09:35.640164][1.2][t] "
+                            "Notice: m\n");
+    }
+}
+
+static void
+EachLineForTheJournalHasAPriorityAndNoTime(void **state)
+{
+    static const struct {
+        int         severity;
+        NsLogStyle  style;
+        const char *line;
+    } cases[] = {
+        {Error, {.sanitize = 2}, "<3>[1.2][t] E: a\n<3>:    \n<3>:    b\n"},
+        {Fatal, {.sanitize = 1}, "<2>[1.2][t] E: a\\x0a\\x0ab\n"},
+        {Notice,
+         {.usec = true, .isExpanded = true, .hidesThread = true},
+         "<5>E: a\n<5>\n<5>b\n"}};
+
+    nsLogContext = (NsLogContext){.isForJournal = true};
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
+        NsLogEntry entry = {
+            .severity = cases[i].severity,
+            .severityName = "E",
+            .pid = 1,
+            .thread = 2,
+            .threadName = "t",
+            .message = "a\n\nb",
+            .messageLength = 4};
+        char     buffer[256];
+        NsLogOut out = {buffer, sizeof(buffer), 0};
+
+        NsLogLine(&out, &entry, &cases[i].style);
+        buffer[out.length] = '\0';
+        assert_string_equal(buffer, cases[i].line);
+    }
+    nsLogContext = (NsLogContext){0};
+}
+
+static void
 ABufferTooSmallTellsWhatIsNeeded(void **state)
 {
     NsLogEntry entry = {.time = 0,
@@ -145,6 +233,8 @@ main(void)
         cmocka_unit_test(ValidUtf8StaysAndTheRestIsHex),
         cmocka_unit_test(OneOddByteIsFoundWhereverItStands),
         cmocka_unit_test(TheLineHasTimeProcessThreadAndSeverity),
+        cmocka_unit_test(AnyPartOfTheLinesBeginningCanBeLeftOut),
+        cmocka_unit_test(EachLineForTheJournalHasAPriorityAndNoTime),
         cmocka_unit_test(ABufferTooSmallTellsWhatIsNeeded)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,9 @@
 #include "log/ring/reader.h"
 #include "log/ring/ring.h"
 #include "log/sink/sink.h"
+#include "log/stream/line.h"
 #include "log/stream/stream.h"
+#include "log/stream/system.h"
 #include "log/stream/unit.h"
 #include "ns.h"
 #include "process/sinkmodule.h"
@@ -333,37 +335,32 @@ APreparedRecordCountsUnlessReplaced(void **state)
 static const char *content;
 
 /*
- * Die as if in the middle of a write of record 0: let the mapping say that one
- * is under way.
+ * Let the mapping say that the sink writes the next records of a stream, to the
+ * end of its file.  Its slot, writable.
  */
-static void
-DieInsideWrite(void)
+static NsRingSink *
+BeginWrite(const char *sink, const char *stream, int nRecords, const char *path)
 {
-    Ns_LogSink    sink;
-    Ns_LogStream  stream = Start(65536, &sink);
     NsRing       *ringPtr;
     NsRingSink   *slotPtr = NULL;
     NsRingCursor *cursorPtr;
     int           slot = 0;
-    const char   *line = "record 0\n", *reason;
+    const char   *reason;
     char        **paths, *base;
     NsRingKey     key = {directory, directory, NULL};
     struct stat   st;
-    int           fd = open(file, O_WRONLY | O_APPEND), writable;
     NsPlace       place = {.lane = 0};
 
-    Put(stream, 0, 1);
     /* A second mapping of the same memory, to write to it. */
     assert_int_equal(NsRingList(&key, &paths), 1);
     ringPtr = NsRingOpen(paths[0], true, &reason);
     assert_non_null(ringPtr);
-    writable = open(paths[0], O_RDWR);
     base = mmap(NULL, ringPtr->headerPtr->bytes, PROT_READ | PROT_WRITE,
-                MAP_SHARED, writable, 0);
+                MAP_SHARED, open(paths[0], O_RDWR), 0);
     for (int i = 0; i < (int) ringPtr->headerPtr->maxSinks; i++) {
         NsRingSink *otherPtr = NsRingSinkAt(ringPtr, i);
 
-        if (STREQ(otherPtr->name, "test")) {
+        if (STREQ(otherPtr->name, sink)) {
             slot = i;
             slotPtr =
                 (NsRingSink *) (void *) (base
@@ -372,22 +369,51 @@ DieInsideWrite(void)
         }
     }
     assert_non_null(slotPtr);
-    assert_true(NsPlaceOpen(ringPtr, &place, 0));
-    assert_non_null(NsPlaceHead(ringPtr, &place));
-    NsPlaceAdvance(ringPtr, &place);
-    cursorPtr =
-        (void *) (base
-                  + ((char *) NsRingCursorOf(ringPtr, 0, ringPtr->sinks + slot)
-                     - (char *) ringPtr->headerPtr));
+    while (!STREQ(NsRingStreamOf(ringPtr, place.lane), stream)) {
+        place.lane++;
+    }
+    cursorPtr = (void *) (base
+                          + ((char *) NsRingCursorOf(ringPtr, place.lane,
+                                                     ringPtr->sinks + slot)
+                             - (char *) ringPtr->headerPtr));
+    assert_true(NsPlaceOpen(ringPtr, &place, atomic_load(&cursorPtr->done)));
+    for (int i = 0; i < nRecords; i++) {
+        assert_non_null(NsPlaceHead(ringPtr, &place));
+        NsPlaceAdvance(ringPtr, &place);
+    }
     atomic_store(&cursorPtr->ahead, NsPlacePosition(&place));
-    fstat(fd, &st);
+    assert_int_equal(stat(path, &st), 0);
     slotPtr->offset = (uint64_t) st.st_size;
     slotPtr->inode = (uint64_t) st.st_ino;
+    atomic_store(&slotPtr->intent, NS_RING_WRITING);
+    return slotPtr;
+}
+
+static void
+DieAfter(const char *bytes, size_t length)
+{
+    int fd = open(file, O_WRONLY | O_APPEND);
+
+    assert_int_equal(write(fd, bytes, length), length);
+    kill(getpid(), SIGKILL);
+}
+
+/*
+ * Die as if in the middle of a write of record 0.
+ */
+static void
+DieInsideWrite(void)
+{
+    Ns_LogSink   sink;
+    Ns_LogStream stream = Start(65536, &sink);
+    const char  *line = "record 0\n";
+    NsRingSink  *slotPtr;
+
+    Put(stream, 0, 1);
+    slotPtr = BeginWrite("test", "test", 1, file);
     slotPtr->length = strlen(line);
     slotPtr->checksum = (uint32_t) NsRingSum(0, line, strlen(line));
-    atomic_store(&slotPtr->intent, NS_RING_WRITING);
-    assert_int_equal(write(fd, content, strlen(content)), strlen(content));
-    kill(getpid(), SIGKILL);
+    DieAfter(content, strlen(content));
 }
 
 static void
@@ -455,6 +481,100 @@ TheFileTellsHowFarAWriteGot(void **state)
         assert_int_equal(InChild(StartAndStopAfterOne), 0);
         snprintf(expected, sizeof(expected), "%srecord 1\n", cases[i].expected);
         CheckText(expected);
+        unlink(file);
+    }
+}
+
+/*
+ * Lines of entries that count from the start of their process, and from the
+ * entry before.
+ */
+static void
+StartSystem(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/nsd.log", directory);
+    NsLogInit();
+    ConfigureLog(directory, path, true, memoryBytes);
+    nsLogStyle.showsSpan = nsLogStyle.isRelative = nsLogStyle.usec = true;
+    (void) Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "entries",
+        .stream = nsSystemStream,
+        .file = file,
+        .bufferBytes = 65536});
+}
+
+static size_t nWritten; /* Bytes of the lines that reach the file. */
+
+static const char firstLine[] = "[100.500000+0.250000][7.1][t] Notice: one\n";
+static const char bothLines[] = "[100.500000+0.250000][7.1][t] Notice: one\n"
+                                "[102.000000+1.500000][7.1][t] Notice: two\n";
+
+static void
+DieWritingEntries(void)
+{
+    const int64_t start = INT64_C(1700000000000000000);
+    NsLogEntry    entry = {
+           .time = start + INT64_C(100500000000),
+           .severity = Notice,
+           .severityName = "Notice",
+           .pid = 7,
+           .thread = 1,
+           .threadName = "t",
+           .message = "one",
+           .messageLength = 3};
+    NsRingSink *slotPtr;
+
+    nsLogStyle.start = start;
+    StartSystem();
+    NsSystemLogWrite(&entry);
+    entry.time += INT64_C(1500000000);
+    entry.message = "two";
+    NsSystemLogWrite(&entry);
+    slotPtr = BeginWrite("entries", "system", 2, file);
+    slotPtr->start = start;
+    slotPtr->previous = start + INT64_C(100250000000);
+    slotPtr->length = strlen(bothLines);
+    slotPtr->checksum = (uint32_t) NsRingSum(0, bothLines, strlen(bothLines));
+    DieAfter(bothLines, nWritten);
+}
+
+static void
+StartAndStopSystem(void)
+{
+    StartSystem();
+    NsLogStart();
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
+LinesWithTimesSinceOthersAreFound(void **state)
+{
+    static const size_t ends[] = {
+        1,
+        20,
+        sizeof(firstLine) - 2,
+        sizeof(firstLine) - 1,
+        sizeof(firstLine) + 12,
+        sizeof(bothLines) - 2,
+        sizeof(bothLines) - 1};
+
+    for (size_t i = 0; i < Ns_NrElements(ends); i++) {
+        char  text[8192];
+        FILE *fp;
+
+        nWritten = ends[i];
+        assert_true(WIFSIGNALED(InChild(DieWritingEntries)));
+        assert_int_equal(InChild(StartAndStopSystem), 0);
+        fp = fopen(file, "r");
+        assert_non_null(fp);
+        text[fread(text, 1, sizeof(text) - 1, fp)] = '\0';
+        fclose(fp);
+        assert_memory_equal(text, bothLines, sizeof(bothLines) - 1);
+        assert_null(strstr(text + sizeof(bothLines) - 1, ": one\n"));
+        assert_null(strstr(text + sizeof(bothLines) - 1, ": two\n"));
         unlink(file);
     }
 }
@@ -960,6 +1080,8 @@ main(void)
                                         SetUp, TearDown),
         cmocka_unit_test_setup_teardown(TheFileTellsHowFarAWriteGot, SetUp,
                                         TearDown),
+        cmocka_unit_test_setup_teardown(LinesWithTimesSinceOthersAreFound,
+                                        SetUp, TearDown),
         cmocka_unit_test_setup_teardown(ARecoveryThatIsKilledIsContinued, SetUp,
                                         TearDown),
         cmocka_unit_test_setup_teardown(AFileThatWasRenamedStillTells, SetUp,

@@ -8,11 +8,13 @@
 
 #include "log/init.h"
 #include "log/sink/sink_int.h"
+#include "log/sink/sinkbuffer.h"
 #include "log/target/row.h"
 #include "ns.h"
 
 static Ns_LogStream       stream;
-static struct Ns_LogSink_ sink;
+static NsSinkBuffer       sinkBuffer;
+static struct Ns_LogSink_ sink = {.buffer = &sinkBuffer};
 
 /*
  * The bytes, and a newline; nothing for no bytes.
@@ -35,6 +37,7 @@ SetUp(void **state)
 {
     NsLogInit();
     stream = Ns_LogStreamCreate("rows", Format, NULL);
+    sink.form = NsFormCreate(&(NsFormSpec){.format = NS_LOG_NATIVE}, NULL);
     return 0;
 }
 

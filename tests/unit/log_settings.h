@@ -19,6 +19,8 @@ ConfigureLog(const char *directory, const char *file, bool isAsync,
     NsLogConfigure(&(NsLogSettings){
         .file = file,
         .notice = true,
+        .showsTime = true,
+        .showsThread = true,
         .sanitize = 2,
         .isAsync = isAsync,
         .memoryBytes = memoryBytes,

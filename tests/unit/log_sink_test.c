@@ -269,6 +269,52 @@ WaitForMemory(void)
 }
 
 static void
+AwaitState(Ns_LogSink sink, NsSinkState state)
+{
+    while (atomic_load(&sink->sleep.state) != (int) state) {
+        Nap();
+    }
+}
+
+/*
+ * The first record is written at once; what follows waits for the buffer time.
+ */
+static void
+PutFew(void)
+{
+    Ns_LogStream   stream, few;
+    Ns_LogSink     sink;
+    uint64_t       nPasses;
+    NsSinkSettings settings;
+
+    (void) Start(&stream);
+    few = Ns_LogStreamCreate("few", Format, NULL);
+    sink = Ns_LogSinkOpen(&(Ns_LogSinkSpec){
+        .name = "few",
+        .stream = few,
+        .file = PathOf("few"),
+        .bufferBytes = 65536});
+    NsSinkGetSettings(sink, &settings);
+    settings.bufferNanos = 3600 * NS_STAMP_SECOND;
+    MUST(NsSinkConfigure(sink, &settings) == NS_OK, 1);
+    NsSinkFreeSettings(&settings);
+    AwaitState(sink, NS_SINK_IDLE);
+    nPasses = atomic_load(&sink->counts.nPasses);
+    PutLine(few, 0);
+    AwaitState(sink, NS_SINK_BATCHING);
+    MUST(CountLines("few") == 1, 2);
+    MUST(atomic_load(&sink->counts.nPasses) == nPasses + 1, 3);
+    for (int i = 1; i < 50; i++) {
+        PutLine(few, i);
+    }
+    MUST(atomic_load(&sink->sleep.state) == NS_SINK_BATCHING, 4);
+    MUST(Ns_LogSinkFlush(sink) == NS_OK, 5);
+    MUST(CountLines("few") == 50, 6);
+    NsLogStop();
+    NsLogFinish();
+}
+
+static void
 PutAnyLength(void)
 {
     static const size_t lengths[] = {
@@ -537,6 +583,12 @@ ASinkWithNothingToWriteSleepsWhileMemoryIsShort(void **state)
 }
 
 static void
+AFewRecordsAreReadOnceAndTheNextWhenItIsTimeToWrite(void **state)
+{
+    RunInChild(PutFew);
+}
+
+static void
 RecordsArriveWholeUpToTheMaximumAndCutBeyondIt(void **state)
 {
     RunInChild(PutAnyLength);
@@ -582,6 +634,7 @@ main(void)
         cmocka_unit_test(ASinkThatHangsDoesNotHoldUpOthers),
         cmocka_unit_test(WhatIsDroppedIsCountedAndTold),
         cmocka_unit_test(ASinkWithNothingToWriteSleepsWhileMemoryIsShort),
+        cmocka_unit_test(AFewRecordsAreReadOnceAndTheNextWhenItIsTimeToWrite),
         cmocka_unit_test(RecordsArriveWholeUpToTheMaximumAndCutBeyondIt),
         cmocka_unit_test(RecordsOfAnySizeWaitForASinkThatHangsAsTheirRuleSays),
         cmocka_unit_test(ChangesOfSettingsDoNotPileUp),

@@ -26,10 +26,15 @@ EachKindIsTakenApart(void **state)
     assert_int_equal(address.kind, NS_SYSLOG_TCP);
     assert_string_equal(address.host, "2001:db8::1");
     assert_string_equal(address.port, "601");
+
+    assert_true(NsSyslogParseAddress("tls:logs.example.com:6515", &address));
+    assert_int_equal(address.kind, NS_SYSLOG_TLS);
+    assert_string_equal(address.host, "logs.example.com");
+    assert_string_equal(address.port, "6515");
 }
 
 static void
-WithoutAPortItIs514(void **state)
+WithoutAPortItIsThatOfTheKind(void **state)
 {
     NsSyslogAddress address;
 
@@ -38,27 +43,18 @@ WithoutAPortItIs514(void **state)
     assert_true(NsSyslogParseAddress("udp:[::1]", &address));
     assert_string_equal(address.host, "::1");
     assert_string_equal(address.port, "514");
+    assert_true(NsSyslogParseAddress("tls:logs", &address));
+    assert_string_equal(address.port, "6514");
 }
 
 static void
 WhatIsNoneIsRefused(void **state)
 {
     static const char *const texts[] = {
-        "",
-        "unix:",
-        "tcp:",
-        "udp::514",
-        "tcp:host:",
-        "tcp:[::1",
-        "tcp:[]:514",
-        "tcp:[::1]514",
-        "tls:host:6514",
-        "/dev/log",
-        "TCP:host",
-        "host:514",
-        "udp:host:99999",
-        "tcp:host:0",
-        "tcp:host:-514"};
+        "",          "unix:",          "tcp:",       "udp::514",
+        "tcp:host:", "tcp:[::1",       "tcp:[]:514", "tcp:[::1]514",
+        "tls:",      "tls:host:",      "/dev/log",   "TCP:host",
+        "host:514",  "udp:host:99999", "tcp:host:0", "tcp:host:-514"};
     NsSyslogAddress address;
 
     for (int i = 0; i < Ns_NrElements(texts); i++) {
@@ -91,7 +87,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(EachKindIsTakenApart),
-        cmocka_unit_test(WithoutAPortItIs514),
+        cmocka_unit_test(WithoutAPortItIsThatOfTheKind),
         cmocka_unit_test(WhatIsNoneIsRefused),
         cmocka_unit_test(LengthsAreLimited)};
 

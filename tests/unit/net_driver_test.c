@@ -163,25 +163,28 @@ a_body_that_is_too_large_is_refused(void **state)
 }
 
 static void
-malformed_requests_get_a_bare_reply(void **state)
+malformed_requests_are_handed_over_with_their_refusal(void **state)
 {
-    static const char *const requests[] = {
-        "GET\r\n\r\n",
-        "GET / HTTP/1.1\r\nno colon\r\n\r\n",
-        "GET / HTTP/1.1\r\n continued\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+    static const struct {
+        const char *request, *reply;
+    } cases[] = {
+        {"GET\r\n\r\n", "BAD / 0 400 "},
+        {"GET /a HTTP/1.1\r\nno colon\r\n\r\n", "GET /a 0 400 "},
+        {"GET /a HTTP/1.1\r\n continued\r\n\r\n", "GET /a 0 400 "},
+        {"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+         "POST /a 0 400 "},
+        {"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx",
+         "POST /a 0 400 "},
+        {"GET /a HTTP/1.1\r\n\r\n", "GET /a 0 400 "},
     };
 
-    for (int i = 0; i < Ns_NrElements(requests); i++) {
+    for (int i = 0; i < Ns_NrElements(cases); i++) {
         int fd = EchoConnect();
 
-        EchoWrite(fd, requests[i]);
-        assert_string_equal(EchoReadReply(fd),
-                            "HTTP/1.0 400 Bad Request\r\n\r\n");
-        assert_null(EchoReadReply(fd));
+        EchoWrite(fd, cases[i].request);
+        assert_string_equal(EchoReadReply(fd), cases[i].reply);
         close(fd);
     }
-    Exchange("GET / HTTP/1.1\r\n\r\n", "GET / 0 400 ");
 }
 
 static void
@@ -325,6 +328,47 @@ a_child_that_has_a_closed_connection_does_no_harm(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+static void
+what_requests_put_off_is_done_after_them_and_once(void **state)
+{
+    enum { N = 20 };
+
+    int holder = EchoConnect(), fds[N], nBefore = atomic_load(&nToDo);
+
+    for (int i = 0; i < N; i++) {
+        fds[i] = EchoConnect();
+        EchoWrite(fds[i], "GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_string_equal(EchoReadReply(fds[i]), "GET /a 0 0 ");
+    }
+    EchoWrite(holder, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (!atomic_load(&isHeld)) {
+        usleep(1000);
+    }
+    for (int i = 0; i < N; i++) {
+        EchoWrite(fds[i], "GET /defer HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    atomic_store(&isHeld, false);
+    for (int i = 0; i < N; i++) {
+        assert_string_equal(EchoReadReply(fds[i]), "GET /defer 0 0 ");
+        close(fds[i]);
+    }
+    /* One that was busy elsewhere does it by itself. */
+    assert_true(atomic_load(&nToDo) - nBefore > 0);
+    while (atomic_load(&nDone) < atomic_load(&nToDo)) {
+        usleep(1000);
+    }
+    assert_int_equal(atomic_load(&nDone), atomic_load(&nToDo));
+    assert_int_equal(atomic_load(&nDoneEarly), 0);
+    assert_string_equal(EchoReadReply(holder), "GET /hold 0 0 ");
+    close(holder);
+}
+
+static void
+nothing_is_put_off_outside_of_driver_threads(void **state)
+{
+    assert_false(NsDriverDefer(EchoDo, &nToDo));
+}
+
 static int
 AnswerDirectly(void **state)
 {
@@ -368,7 +412,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_request_may_come_byte_by_byte),
     cmocka_unit_test(bodies_of_every_size_arrive),
     cmocka_unit_test(a_body_that_is_too_large_is_refused),
-    cmocka_unit_test(malformed_requests_get_a_bare_reply),
+    cmocka_unit_test(malformed_requests_are_handed_over_with_their_refusal),
     cmocka_unit_test(a_client_that_half_closes_gets_its_answer),
     cmocka_unit_test(close_ends_the_connection_after_the_reply),
     cmocka_unit_test(a_slow_reader_gets_all_and_delays_nobody),
@@ -376,6 +420,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_silent_connection_is_closed_after_recvwait),
     cmocka_unit_test(leave_to_send_is_given),
     cmocka_unit_test(a_child_that_has_a_closed_connection_does_no_harm),
+    cmocka_unit_test(what_requests_put_off_is_done_after_them_and_once),
+    cmocka_unit_test(nothing_is_put_off_outside_of_driver_threads),
 };
 
 static const struct CMUnitTest stopTests[] = {

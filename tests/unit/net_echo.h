@@ -38,6 +38,8 @@ static Ns_Cond    queueCond;
 static NsMessage *queue[4096];
 static int        queueHead, queueTail;
 
+static bool EchoIs(const NsMessage *messagePtr, const char *target);
+
 static NS_SOCKET
 EchoListen(Ns_Driver *driver, const char *address, int port, int backlog)
 {
@@ -119,8 +121,7 @@ EchoAnswer(NsMessage *messagePtr)
              (int) headPtr->methodLength, headPtr->method,
              (int) headPtr->targetLength, headPtr->target,
              messagePtr->contentLength, messagePtr->refusal, content);
-    if (headPtr->targetLength == 4
-        && strncmp(headPtr->target, "/big", 4) == 0) {
+    if (EchoIs(messagePtr, "/big")) {
         big = ns_malloc((size_t) bigBytes);
         memset(big, 'b', (size_t) bigBytes);
         pieces[2].base = big;
@@ -142,9 +143,46 @@ EchoAnswer(NsMessage *messagePtr)
     atomic_fetch_add(&nEchoed, 1);
 }
 
+/*
+ * Requests for /hold keep the driver thread until the test lets it go; those
+ * for /defer leave something to be done.
+ */
+static atomic_bool isHeld;
+static atomic_int  nToDo;      /* Was left. */
+static atomic_int  nDone;      /* Of that. */
+static atomic_int  nDoneEarly; /* While a request was looked at. */
+static atomic_bool isLooking;
+
+static void
+EchoDo(void *arg)
+{
+    assert_ptr_equal(arg, &nToDo);
+    atomic_fetch_add(&nDoneEarly, atomic_load(&isLooking));
+    atomic_fetch_add(&nDone, 1);
+}
+
+/*
+ * Set by a test: sees each request first; and what comes before them.
+ */
+static void (*echoSeenProc)(const NsMessage *messagePtr);
+static Ns_DriverSetupProc *echoSetupProc;
+
 static void
 EchoReady(NsMessage *messagePtr)
 {
+    if (echoSeenProc != NULL) {
+        echoSeenProc(messagePtr);
+    }
+    atomic_store(&isLooking, true);
+    if (EchoIs(messagePtr, "/hold")) {
+        atomic_store(&isHeld, true);
+        while (atomic_load(&isHeld)) {
+            usleep(1000);
+        }
+    } else if (EchoIs(messagePtr, "/defer") && NsDriverDefer(EchoDo, &nToDo)) {
+        atomic_fetch_add(&nToDo, 1);
+    }
+    atomic_store(&isLooking, false);
     if (answersDirectly) {
         EchoAnswer(messagePtr);
         return;
@@ -153,6 +191,15 @@ EchoReady(NsMessage *messagePtr)
     queue[queueTail++ % 4096] = messagePtr;
     Ns_CondSignal(&queueCond);
     Ns_MutexUnlock(&queueLock);
+}
+
+static bool
+EchoIs(const NsMessage *messagePtr, const char *target)
+{
+    const NsHttpHead *headPtr = &messagePtr->head;
+
+    return headPtr->targetLength == strlen(target)
+        && memcmp(headPtr->target, target, headPtr->targetLength) == 0;
 }
 
 static void
@@ -181,7 +228,8 @@ static void
 EchoStart(const char *key, ...)
 {
     Ns_DriverInitData init = {
-        .version = NS_DRIVER_VERSION_2,
+        .version = NS_DRIVER_VERSION_OWN,
+        .setupProc = echoSetupProc,
         .name = (char *) "echo",
         .listenProc = EchoListen,
         .acceptProc = EchoAccept,

@@ -8,7 +8,11 @@
 
 #include "unit.h"
 
+#include "log/init.h"
+#include "log/stream/stream.h"
+#include "log/stream/template.h"
 #include "nsaccessline.h"
+#include "nslog.h"
 
 enum { PEER, USER, REQUEST, REFERER, AGENT, HEADER, NFIELDS };
 
@@ -443,6 +447,88 @@ ARecordThatIsCutMakesNoLineOrAShorterOne(void **state)
     }
 }
 
+/*
+ * The line of a template, with that much room more than it needs, by its stream
+ * or piece by piece.
+ */
+static const char *
+TemplateLine(const char *text, const Fields *fieldsPtr, bool isByPieces,
+             size_t more)
+{
+    static char      lines[2][20000];
+    char            *line = lines[isByPieces];
+    _Alignas(8) char bytes[6000];
+    NsFieldProcs     procs = *NsStreamFields(Ns_LogAccessStream("access/s/m"));
+    size_t           length = Encode(bytes, fieldsPtr, 0), n;
+    void            *copy = malloc(length);
+    Ns_LogRecord     record = {.stream = "access/s/m",
+                               .severity = Notice,
+                               .time = INT64_C(1795219621704535999),
+                               .bytes = copy,
+                               .length = length};
+    Ns_DString       error;
+    NsTemplate      *templatePtr;
+    char            *buffer;
+
+    memcpy(copy, bytes, length);
+    Ns_DStringInit(&error);
+    templatePtr = NsTemplateCreate(text, &error);
+    assert_non_null(templatePtr);
+    if (isByPieces) {
+        procs.piecesProc = NULL;
+    }
+    n = NsTemplateLine(templatePtr, &procs, &record, line, 0);
+    assert_in_range(n, 1, sizeof(lines[0]) - 1);
+    buffer = malloc(n + more);
+    n = NsTemplateLine(templatePtr, &procs, &record, buffer, n + more);
+    assert_in_range(n, 1, sizeof(lines[0]) - 1);
+    memcpy(line, buffer, n);
+    line[n] = '\0';
+    free(buffer);
+    free(copy);
+    NsTemplateDestroy(&templatePtr);
+    Ns_DStringFree(&error);
+    return line;
+}
+
+static void
+ATemplateMakesTheSameLineOfPlainRecordsAndOfOthers(void **state)
+{
+    static const char *const templates[] = {
+        "$peer - $user [$localtime] \"$request\" $status $bytes \"$referer\" "
+        "\"$agent\" $duration",
+        "$method $url $path $query $protocol$$",
+        "${peer}$epoch$accept$queue$filter$run",
+        "a text without any variable, longer than what is copied at once",
+        "$agent",
+        "$time $start $server $thread $header(X-Trace) $severity $stream"};
+    static const char *const requests[] = {
+        "GET /hello.tcl?q=1 HTTP/1.1", "GET /x", "/only/a/path", "", "a \"b\"",
+        "GET /\x01 HTTP/1.0"};
+    char   longText[3000];
+    Fields fields = Plain();
+
+    NsLogInit();
+    memset(longText, 'x', sizeof(longText));
+    for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++) {
+        for (size_t j = 0; j < sizeof(requests) / sizeof(requests[0]); j++) {
+            for (size_t nAgent = 0; nAgent < sizeof(longText);
+                 nAgent = nAgent < 70 ? nAgent + 1 : nAgent * 5) {
+                fields.bytes[REQUEST] = requests[j];
+                fields.lengths[REQUEST] = strlen(requests[j]);
+                fields.bytes[AGENT] = longText;
+                fields.lengths[AGENT] = nAgent;
+                for (size_t more = 0; more < 40000; more += 39999) {
+                    assert_string_equal(TemplateLine(templates[i], &fields,
+                                                     false, more),
+                                        TemplateLine(templates[i], &fields,
+                                                     true, more));
+                }
+            }
+        }
+    }
+}
+
 static int
 SetUp(void **state)
 {
@@ -464,7 +550,8 @@ main(void)
         cmocka_unit_test(TheLongestLineFits),
         cmocka_unit_test(TextBeyondAsciiStaysInAnyField),
         cmocka_unit_test(NoByteOfAnyFieldEndsTheStringOrTheObject),
-        cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne)};
+        cmocka_unit_test(ARecordThatIsCutMakesNoLineOrAShorterOne),
+        cmocka_unit_test(ATemplateMakesTheSameLineOfPlainRecordsAndOfOthers)};
 
     return cmocka_run_group_tests(tests, SetUp, NULL);
 }

@@ -53,10 +53,11 @@ Check(const char *text, int *nProblemsPtr)
 {
     char  *report = NULL;
     size_t length;
+    int    nErrors = 0;
     FILE  *file = open_memstream(&report, &length);
 
     Read(text);
-    *nProblemsPtr = NsConfigCheckPrint(file);
+    *nProblemsPtr = NsConfigCheckPrint(file, &nErrors);
     fclose(file);
     return report;
 }
@@ -299,7 +300,7 @@ AMisspelledParameterIsReportedWithItsLineAndTheNearestName(void **state)
     assert_int_equal(n, 1);
     assert_string_equal(
         report,
-        "test.tcl:3: unknown parameter "
+        "test.tcl:3: warning: unknown parameter "
         "\"asynlogcwriter\" in section \"ns/parameters\"; the nearest known "
         "one is \"asynclogwriter\"\n");
     free(report);
@@ -316,9 +317,9 @@ AMisspelledSectionIsReported(void **state)
     assert_int_equal(n, 2);
     assert_non_null(
         strstr(report,
-               "test.tcl:1: unknown section "
+               "test.tcl:1: warning: unknown section "
                "\"ns/parameter\"; the nearest known one is \"ns/parameters\""));
-    assert_non_null(strstr(report, "test.tcl:3: unknown section"));
+    assert_non_null(strstr(report, "test.tcl:3: warning: unknown section"));
     assert_non_null(strstr(report, "ns/server/S/fastpath"));
     free(report);
 }
@@ -339,9 +340,10 @@ ValuesOutOfRangeAreReported(void **state)
                          &n);
 
     assert_int_equal(n, 5);
-    assert_non_null(strstr(report,
-                           ":2: parameter \"compresslevel\" in section "
-                           "\"ns/server/s\": 11 is out of range (1 to 9)"));
+    assert_non_null(
+        strstr(report,
+               ":2: warning: parameter \"compresslevel\" in section "
+               "\"ns/server/s\": 11 is out of range (1 to 9)"));
     assert_non_null(strstr(report, ":3: "));
     assert_null(strstr(report, ":4: "));
     assert_null(strstr(report, ":5: "));
@@ -411,13 +413,13 @@ WhatNothingDefinesIsReported(void **state)
     assert_int_equal(n, 4);
     assert_non_null(strstr(
         report,
-        ":2: section \"ns/server/mian\": there is no "
+        ":2: warning: section \"ns/server/mian\": there is no "
         "server \"mian\" in section ns/servers; the nearest one is \"main\""));
     assert_non_null(strstr(
         report,
-        ":4: section \"ns/server/main/pool/slwo\": "
-        "there is no pool \"slwo\" in section ns/server/main/pools; the nearest "
-        "one is \"slow\""));
+        ":4: warning: section \"ns/server/main/pool/slwo\": there is no pool "
+        "\"slwo\" in section ns/server/main/pools; the nearest one is "
+        "\"slow\""));
     for (int line = 5; line <= 9; line++) {
         char place[16];
 
@@ -442,7 +444,7 @@ AModuleIsKnownByTheFileItIsLoadedFrom(void **state)
                          &n);
 
     assert_int_equal(n, 1);
-    assert_non_null(strstr(report, ":4: unknown parameter \"prot\""));
+    assert_non_null(strstr(report, ":4: warning: unknown parameter \"prot\""));
     assert_non_null(strstr(report, "\"port\""));
     free(report);
 }

@@ -39,15 +39,15 @@ Parse(const char *words, NsOptions *optionsPtr, const char **errorPtr)
 }
 
 static void
-OnlyTheFirstLetterCounts(void **state)
+LongOptionsAreNotLetters(void **state)
 {
     NsOptions   options;
     const char *error;
 
-    assert_true(Parse("-foreground -tfile a.tcl -user www", &options, &error));
-    assert_int_equal(options.mode, NS_MODE_FOREGROUND);
-    assert_string_equal(options.configFile, "a.tcl");
-    assert_string_equal(options.user, "www");
+    assert_true(Parse("--development -f --init dir", &options, &error));
+    assert_true(options.isDevelopment);
+    assert_int_equal(options.mode, NS_MODE_NEW_SITE);
+    assert_string_equal(options.site, "dir");
 }
 
 static void
@@ -88,6 +88,8 @@ EveryMistakeHasItsText(void **state)
         const char *error;
     } mistakes[] = {
         {"-x", "invalid option: -x"},
+        {"stop now",
+         "unknown command: stop; a running server is asked by 'ctl stop'"},
         {"-s", "no parameter for -s option"},
         {"-f -t", "no parameter for -t option"},
         {"-B", "no parameter for -B option"},
@@ -95,7 +97,15 @@ EveryMistakeHasItsText(void **state)
         {"-t a -t b", "multiple -t <file> options"},
         {"-f -i", "only one of -c, -f, -i, or -w options may be specified"},
         {"-V -c", "only one of -c, -f, -i, or -w options may be specified"},
-        {"--nonsense", "invalid option: --nonsense"}};
+        {"--nonsense", "invalid option: --nonsense"},
+        {"--", "invalid option: --"},
+        {"--init", "no directory for --init"},
+        {"--developement",
+         "invalid option: --developement; did you mean --development?"},
+        {"-help", "invalid option: -help; did you mean --help?"},
+        {"-force", "invalid option: -force: options of one letter stand alone"},
+        {"-tfile a.tcl",
+         "invalid option: -tfile: options of one letter stand alone"}};
     NsOptions   options;
     const char *error;
 
@@ -115,6 +125,24 @@ CheckingGoesWithAnyMode(void **state)
     assert_int_equal(options.mode, NS_MODE_CHECK);
     assert_true(Parse("-f -T -t a", &options, &error));
     assert_int_equal(options.mode, NS_MODE_CHECK);
+    assert_false(options.isStrict || options.mustBind);
+    assert_true(Parse("--strict --bind -f -t a", &options, &error));
+    assert_int_equal(options.mode, NS_MODE_CHECK);
+    assert_true(options.isStrict && options.mustBind);
+}
+
+static void
+HelpMayHaveATopic(void **state)
+{
+    NsOptions   options;
+    const char *error;
+
+    assert_true(Parse("--help", &options, &error));
+    assert_int_equal(options.mode, NS_MODE_HELP);
+    assert_null(options.topic);
+    assert_true(Parse("--help signals", &options, &error));
+    assert_int_equal(options.mode, NS_MODE_HELP);
+    assert_string_equal(options.topic, "signals");
 }
 
 static void
@@ -193,11 +221,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(OnlyTheFirstLetterCounts),
+        cmocka_unit_test(LongOptionsAreNotLetters),
         cmocka_unit_test(ParsingEndsAtTheFirstWordWithoutDash),
         cmocka_unit_test(AllOptionsWithAValueTakeTheNextWord),
         cmocka_unit_test(EveryMistakeHasItsText),
         cmocka_unit_test(CheckingGoesWithAnyMode),
+        cmocka_unit_test(HelpMayHaveATopic),
         cmocka_unit_test(TheReaderOfLogsHasItsOwnOptions),
         cmocka_unit_test(AnAddressMayBeShortOrLong),
         cmocka_unit_test(APathThatFitsNoSocketIsRefused),

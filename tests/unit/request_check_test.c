@@ -95,7 +95,7 @@ FAULT(EndedWithSocket, conn.sockPtr = sock;
 FAULT(ReadBeyondTheBody, conn.sockPtr = sock; conn.nRead = 1)
 FAULT(LevelBeyond9, conn.sockPtr = sock; conn.compressLevel = 10)
 FAULT(TextLeftOpen, conn.replyState = NS_REPLY_ACCOUNTED;
-      conn.gzipPtr = (Ns_CompressStream *) &message)
+      conn.coderPtr = (void *) &message)
 
 static void
 a_whole_connection_passes(void **state)

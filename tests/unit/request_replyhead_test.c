@@ -306,7 +306,7 @@ a_refused_request_ends_the_connection(void **state)
 {
     Fixture *f = *state;
 
-    f->message.refusal = 413;
+    f->message.mustClose = true;
     f->conn.keep = 1;
     NsReplyDecide(&f->conn, 5);
     assert_string_equal(Field(f, "Connection"), "close");

@@ -36,13 +36,14 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION 7u
+#define NS_RING_VERSION 9u
 /* No mapping has more; what a mapping has, its header says. */
 #define NS_RING_MAX_STREAMS 16384
 #define NS_RING_MAX_SINKS   16384
 #define NS_RING_MAX_LANES   65535
 #define NS_RING_NAME        128 /* Bytes of a name, null included. */
 #define NS_RING_PATH        1024
+#define NS_RING_MASK        256
 #define NS_RING_NONE        UINT32_MAX
 #define NS_RING_ALIGN(n)    (((n) + 7u) & ~(size_t) 7)
 
@@ -125,20 +126,24 @@ typedef enum {
 } NsRingIntent;
 
 typedef struct NsRingSink {
-    char                 name[NS_RING_NAME]; /* "": the slot is free. */
-    char                 type[16];
-    char                 file[NS_RING_PATH]; /* "": not a file. */
-    char                 table[NS_RING_NAME];
-    atomic_uint          intent;      /* NsRingIntent */
-    uint32_t             checksum;    /* Of the ends of a write ... */
-    uint64_t             offset;      /* ... where ... */
-    uint64_t             length;      /* ... and how much. */
-    uint64_t             inode;       /* ... into which file. */
-    int64_t              slowNanos;   /* Its choice from its streams, */
-    int32_t              minSeverity; /* and in which format; for a process */
-    int32_t              format;      /* that no longer has the sink. */
-    int32_t              onlyErrors;
-    uint32_t             maxSpillKiB; /* Its limit on disk. */
+    char        name[NS_RING_NAME]; /* "": the slot is free. */
+    char        type[16];
+    char        file[NS_RING_PATH]; /* "": not a file. */
+    char        table[NS_RING_NAME];
+    char        mask[NS_RING_MASK]; /* What it does not get: see mask.h. */
+    atomic_uint intent;             /* NsRingIntent */
+    uint32_t    checksum;           /* Of the ends of a write ... */
+    uint64_t    offset;             /* ... where ... */
+    uint64_t    length;             /* ... and how much. */
+    uint64_t    inode;              /* ... into which file. */
+    int64_t     slowNanos;          /* Its choice from its streams, */
+    int32_t     minSeverity;        /* and in which format; for a process */
+    int32_t     format;             /* that no longer has the sink. */
+    int32_t     onlyErrors;
+    uint32_t    maxSpillKiB;          /* Its limit on disk. */
+    int64_t     start;                /* Of the process, */
+    int64_t     previous;             /* and the entry before a write: see
+                                       * NsLogContext. */
     atomic_uint_fast64_t missing;     /* See NsRingMissing. */
     atomic_uint          hasSpill;    /* These: see spill.h. */
     uint32_t             spillNumber; /* Part of the file's name. */
@@ -228,6 +233,12 @@ NsRing *NsRingOpen(const char *path, bool isReadOnly, const char **reasonPtr);
  */
 extern const char nsRingInUse[];
 extern const char nsRingEmpty[];
+
+/*
+ * The process that uses the mapping at path; 0: none, or that cannot be seen.
+ * Not for a process that has it open.
+ */
+pid_t NsRingHolder(const char *path);
 
 /*
  * The file of the mapping is no longer there, or never was.

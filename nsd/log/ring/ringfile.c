@@ -209,6 +209,22 @@ NsRingFileLock(int fd)
     return fcntl(fd, F_SETLK, &range) == 0;
 }
 
+pid_t
+NsRingHolder(const char *path)
+{
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int   fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    pid_t holder = 0;
+
+    if (fd >= 0) {
+        if (fcntl(fd, F_GETLK, &range) == 0 && range.l_type != F_UNLCK) {
+            holder = range.l_pid;
+        }
+        close(fd);
+    }
+    return holder;
+}
+
 bool
 NsRingFileIsOpen(const char *path)
 {

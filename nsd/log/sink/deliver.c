@@ -20,6 +20,7 @@
 #include "log/sink/sinkstate.h"
 #include "log/sink/sinktable.h"
 #include "log/stream/entry.h"
+#include "log/stream/journal.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
 #include "log/stream/unit.h"
@@ -31,10 +32,15 @@
 /* Pause after a roll by size that failed. */
 #define ROLL_NANOS INT64_C(60000000000)
 #define MIN_ROOM   ((size_t) 16384)
+/* Repetitions are told after so long at the latest. */
+#define REPEAT_NANOS INT64_C(30000000000)
 /* For a buffer that is limited by lines. */
 #define LINES_MAX_BYTES ((size_t) 8 << 20)
 
 static void        NoteSuccess(Ns_LogSink sink);
+static int64_t     Earlier(int64_t next, time_t seconds);
+static bool        IsRepeat(Ns_LogSink sink, const Ns_LogRecord *recordPtr);
+static void        NoteEntry(Ns_LogSink sink, const Ns_LogRecord *recordPtr);
 static inline bool FormatRecord(Ns_LogSink sink, Ns_LogStream stream,
                                 const Ns_LogRecord *recordPtr,
                                 size_t             *lengthPtr);
@@ -47,6 +53,7 @@ static inline bool   IsFlushDue(Ns_LogSink sink, NsFlushOccasion occasion,
                                 int64_t now);
 static inline size_t Format(Ns_LogSink sink, Ns_LogStream stream,
                             const Ns_LogRecord *recordPtr);
+static bool          IsOnJournal(Ns_LogSink sink);
 static bool          FormatWithMoreRoom(Ns_LogSink sink, Ns_LogStream stream,
                                         const Ns_LogRecord *recordPtr,
                                         size_t             *lengthPtr);
@@ -70,11 +77,25 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         atomic_fetch_add(&sink->counts.nIgnored, 1);
         return true;
     }
+    if (unlikely(sink->rate.nLeft > 0 && sink->rate.last < sink->rate.begin)
+        && !NsDeliverLeftOut(sink)) {
+        return false;
+    }
     if (stream == nsOperationStream && sink->ignored.n > 0) {
         reduced = NsUnitWithout(recordPtr, &sink->ignored,
                                 &sink->buffer->reduced,
                                 &sink->buffer->reducedBytes);
         recordPtr = &reduced;
+    }
+    if (unlikely(nsLogStyle.countsRepeats) && stream == nsSystemStream
+        && sink->typePtr->formatProc == NULL) {
+        if (IsRepeat(sink, recordPtr)) {
+            atomic_fetch_add(&sink->counts.nIgnored, 1);
+            return true;
+        }
+        if (!NsDeliverRepeats(sink)) {
+            return false;
+        }
     }
     if (!FormatRecord(sink, stream, recordPtr, &length)) {
         return false;
@@ -94,9 +115,95 @@ NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
         }
     }
     CountLine(sink, recordPtr, length);
+    if (stream == nsSystemStream) {
+        NoteEntry(sink, recordPtr);
+    }
     sink->buffer->nRecords++;
     sink->buffer->isUrgent |= NsSeverityWeight(recordPtr->severity)
         >= NsSeverityWeight(Error);
+    return true;
+}
+
+/*
+ * Whether the entry is the one before, again.
+ */
+static bool
+IsRepeat(Ns_LogSink sink, const Ns_LogRecord *recordPtr)
+{
+    NsSinkRepeats *repeatsPtr = sink->repeats;
+    NsLogEntry     entry;
+
+    if (repeatsPtr->message == NULL
+        || repeatsPtr->severity != recordPtr->severity
+        || !NsSystemLogDecode(recordPtr, nsSystemStream, &entry)
+        || entry.messageLength != repeatsPtr->length
+        || memcmp(entry.message, repeatsPtr->message, entry.messageLength)
+            != 0) {
+        return false;
+    }
+    if (repeatsPtr->n++ == 0) {
+        repeatsPtr->since = NsLogClock();
+    }
+    sink->buffer->previous = recordPtr->time;
+    return true;
+}
+
+/*
+ * Remember an entry that became a line.
+ */
+static void
+NoteEntry(Ns_LogSink sink, const Ns_LogRecord *recordPtr)
+{
+    NsSinkRepeats *repeatsPtr = sink->repeats;
+    NsLogEntry     entry;
+
+    sink->buffer->previous = recordPtr->time;
+    if (unlikely(nsLogStyle.countsRepeats)
+        && NsSystemLogDecode(recordPtr, nsSystemStream, &entry)) {
+        NsAssert(repeatsPtr->n == 0);
+        repeatsPtr->message = ns_realloc(repeatsPtr->message,
+                                         entry.messageLength + 1);
+        memcpy(repeatsPtr->message, entry.message, entry.messageLength);
+        repeatsPtr->length = entry.messageLength;
+        repeatsPtr->severity = recordPtr->severity;
+    }
+}
+
+bool
+NsDeliverRepeats(Ns_LogSink sink)
+{
+    NsSinkRepeats *repeatsPtr = sink->repeats;
+
+    if (repeatsPtr->n > 0) {
+        if (!NsDeliverNote(sink, repeatsPtr->severity,
+                           "message repeated %" PRIu64 " time%s", repeatsPtr->n,
+                           repeatsPtr->n == 1 ? "" : "s")) {
+            return false;
+        }
+        repeatsPtr->n = 0;
+    }
+    return true;
+}
+
+bool
+NsDeliverLeftOut(Ns_LogSink sink)
+{
+    NsSinkRate *ratePtr = &sink->rate;
+    char from[NS_LOG_ZONED_TIME_LENGTH + 1], to[NS_LOG_ZONED_TIME_LENGTH + 1];
+
+    if (ratePtr->nLeft == 0) {
+        return true;
+    }
+    strcpy(from,
+           NsLogZonedTimeText((time_t) (ratePtr->first / NS_STAMP_SECOND)));
+    strcpy(to, NsLogZonedTimeText((time_t) (ratePtr->last / NS_STAMP_SECOND)));
+    if (!NsDeliverNote(sink, Notice,
+                       "log: %" PRIu64 " records are left out here, from %s to "
+                       "%s: more came than maxrate allows",
+                       ratePtr->nLeft, from, to)) {
+        return false;
+    }
+    ratePtr->nLeft = 0;
     return true;
 }
 
@@ -143,6 +250,15 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
     int64_t               now = NsLogClock(), next = 0;
 
     NsAssertLocked(&sink->lock);
+    if (unlikely(sink->repeats->n > 0)
+        && now - sink->repeats->since >= REPEAT_NANOS) {
+        (void) NsDeliverRepeats(sink);
+    }
+    if (unlikely(sink->rate.nLeft > 0)
+        && NsSinkIsDue(sink->rate.begin + sink->settings.rateNanos,
+                       sink->settings.rateNanos)) {
+        (void) NsDeliverLeftOut(sink);
+    }
     if (IsFlushDue(sink, occasion, now)) {
         (void) NsDeliverFlush(sink);
     } else if (sink->failing->reason == 0 && sink->buffer->nBuffered > 0
@@ -165,12 +281,30 @@ NsDeliverDue(Ns_LogSink sink, NsFlushOccasion occasion)
         && (next == 0 || sink->buffer->syncDue < next)) {
         next = MIN(sink->buffer->syncDue, now + settingsPtr->syncNanos);
     }
-    if (sink->target->nextRoll != 0) {
-        int64_t roll = (int64_t) sink->target->nextRoll * NS_STAMP_SECOND;
+    if (unlikely(sink->repeats->n > 0)) {
+        int64_t tell = sink->repeats->since + REPEAT_NANOS;
 
-        next = next == 0 || roll < next ? roll : next;
+        next = next == 0 || tell < next ? tell : next;
     }
-    return next;
+    if (unlikely(sink->rate.nLeft > 0)) {
+        int64_t tell = MAX(sink->rate.begin + sink->settings.rateNanos,
+                           now + 1);
+
+        next = next == 0 || tell < next ? tell : next;
+    }
+    next = Earlier(next, sink->target->nextRoll);
+    return Earlier(next, sink->target->retainDue);
+}
+
+/*
+ * Of two times, each of which may be none, 0.
+ */
+static int64_t
+Earlier(int64_t next, time_t seconds)
+{
+    int64_t when = (int64_t) seconds * NS_STAMP_SECOND;
+
+    return when != 0 && (next == 0 || when < next) ? when : next;
 }
 
 bool
@@ -195,7 +329,9 @@ NsDeliverNote(Ns_LogSink sink, Ns_LogSeverity severity, const char *fmt, ...)
     NsEntryDescribe(&entry, severity, text,
                     MIN((size_t) MAX(n, 0), sizeof(text) - 1));
     bytes = NsSystemLogEncode(&entry, &record);
+    sink->buffer->isNote = true;
     hasRoom = FormatRecord(sink, nsSystemStream, &record, &length);
+    sink->buffer->isNote = false;
     if (hasRoom) {
         CountLine(sink, &record, length);
     }
@@ -344,9 +480,28 @@ Format(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
     size_t room = sink->buffer->room - sink->buffer->nBuffered;
 
     sink->buffer->uncounted = recordPtr;
+    if (unlikely(NsLogNeedsContext())) {
+        const NsRingSink *slotPtr = sink->reader->slotPtr;
+
+        nsLogContext = (NsLogContext){
+            slotPtr != NULL ? slotPtr->start : nsLogStyle.start,
+            sink->buffer->previous, IsOnJournal(sink)};
+    }
     return unlikely(sink->typePtr->formatProc != NULL)
         ? sink->typePtr->formatProc(sink, stream, recordPtr, to, room)
-        : NsStreamFormat(stream, sink->settings.format, recordPtr, to, room);
+        : NsFormLine(sink->form, stream, recordPtr, sink->buffer->isNote, to,
+                     room);
+}
+
+/*
+ * Files have other descriptors.
+ */
+static bool
+IsOnJournal(Ns_LogSink sink)
+{
+    int fd = sink->target->fd;
+
+    return (fd == STDOUT_FILENO || fd == STDERR_FILENO) && NsJournalIs(fd);
 }
 
 static bool

@@ -19,6 +19,18 @@ bool NsDeliverRecord(Ns_LogSink sink, Ns_LogStream stream,
                      const Ns_LogRecord *recordPtr);
 
 /*
+ * Add a line about entries that were left out because they were equal to the
+ * one before, if there are any.  False: as above.
+ */
+bool NsDeliverRepeats(Ns_LogSink sink);
+
+/*
+ * Add a line about records that maxrate has left out in a period that is over,
+ * if there are any.  False: as above.
+ */
+bool NsDeliverLeftOut(Ns_LogSink sink);
+
+/*
  * Write the buffer and move the cursors.  False: writing failed, and the buffer
  * keeps its lines.
  */

@@ -74,6 +74,7 @@ NsFlushOut(Ns_LogSink sink)
     NsAssert(sink->reader->firstMoved == NULL);
     CountDelivered(sink);
     sink->buffer->nBuffered = sink->buffer->nWritten = 0;
+    sink->buffer->previousWritten = sink->buffer->previous;
     sink->buffer->uncounted = NULL;
     sink->buffer->nLines = 0;
     atomic_store(&sink->turns.nKept, 0);
@@ -103,9 +104,11 @@ WriteOut(Ns_LogSink sink)
     bool    isWritten;
 
     NsAssert(sink->buffer->nBuffered > 0 && !sink->loan->isLent);
+    atomic_store(&sink->counts.writingSince, sink->buffer->oldest);
     NsBoundLend(sink);
     isWritten = WriteAll(sink, start);
     NsBoundTakeBack(sink);
+    atomic_store(&sink->counts.writingSince, 0);
     NoteReturn(sink, isWritten);
     if (!isWritten) {
         NsDeliverFailed(sink, errno);
@@ -198,6 +201,7 @@ NoteIntent(Ns_LogSink sink)
     }
     slotPtr->offset = offset;
     slotPtr->inode = inode;
+    slotPtr->previous = sink->buffer->previousWritten;
     for (const NsSinkLane *lanePtr = sink->reader->firstMoved; lanePtr != NULL;
          lanePtr = lanePtr->nextMovedPtr) {
         atomic_store_explicit(&lanePtr->cursorPtr->ahead,
@@ -307,6 +311,17 @@ NoteUnsafe(Ns_LogSink sink, int reason)
     }
 }
 
+void
+NsDeliverComplain(Ns_LogSink sink, const char *complaint)
+{
+    int reason = errno;
+
+    /* While a sink is made nobody else knows it, and it is not locked. */
+    snprintf(sink->failing->complaint, sizeof(sink->failing->complaint), "%s",
+             complaint);
+    errno = reason;
+}
+
 /*
  * Report once, when the episode begins.
  */
@@ -329,6 +344,12 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     } else if (sink->typePtr->isDatabase) {
         sink->failing->retryNanos = MIN(2 * sink->failing->retryNanos,
                                         MAX_RETRY_NANOS);
+    }
+    if (sink->failing->askedNanos > 0) {
+        sink->failing->retryNanos = sink->failing->askedNanos;
+        sink->failing->askedNanos = 0;
+    } else if (!sink->typePtr->isDatabase) {
+        sink->failing->retryNanos = RETRY_NANOS;
     }
     sink->failing->retryAt = NsLogClock() + sink->failing->retryNanos;
     sink->failing->reason = reason;

@@ -26,6 +26,12 @@ bool NsDeliverSync(Ns_LogSink sink);
 void NsDeliverRefused(Ns_LogSink sink, const char *reason);
 
 /*
+ * For types: what is to be said of the failure under way beyond errno, which
+ * stays; "": nothing.
+ */
+void NsDeliverComplain(Ns_LogSink sink, const char *complaint);
+
+/*
  * The target cannot be reached: begin or continue an episode of retries.
  */
 void NsDeliverFailed(Ns_LogSink sink, int reason);

@@ -34,6 +34,15 @@ typedef struct Forget {
     List        forgotten;
 } Forget;
 
+/*
+ * Mappings that cannot be read.
+ */
+typedef struct Unreadable {
+    int         n;
+    char       *path; /* Of the first one, */
+    const char *reason;
+} Unreadable;
+
 typedef enum {
     AT_START, /* Unreadable mappings are reported. */
     LATE,
@@ -47,7 +56,8 @@ static char **alivePaths;
 static int    nAlive;
 
 static int OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr);
-static NsRing *Open(const char *path, Moment moment);
+static NsRing *Open(const char *path, Moment moment, Unreadable *unreadablePtr);
+static void    TellAllUnreadable(Unreadable *unreadablePtr);
 static int     DropNeedless(NsRing **rings, int n);
 static bool    IsAgain(NsRing *const *rings, int n, int i);
 static bool    AreInOneFile(NsRing *const *rings, int n);
@@ -63,7 +73,8 @@ static void         ForEach(LeftoverProc *proc, void *arg);
 static void         TellUnreadable(const char *path, const char *problem,
                                    LeftoverProc *proc, void *arg);
 static bool         ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg);
-static uint64_t     CountInStream(NsRing *ringPtr, uint32_t stream, int rank);
+static void         MeasureStream(NsRing *ringPtr, uint32_t stream, int rank,
+                                  NsLeftoverSize *sizePtr);
 
 void
 NsLeftoverInit(void)
@@ -148,12 +159,13 @@ NsLeftoverOpenAgainLocked(NsRing ***ringsPtr)
 static int
 OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
 {
-    NsRing **rings = NULL;
-    int      n = 0;
+    NsRing   **rings = NULL;
+    Unreadable unreadable = {0};
+    int        n = 0;
 
     for (int i = 0; i < nPaths; i++) {
         NsRing *ringPtr = access(paths[i], F_OK) == 0
-            ? Open(paths[i], moment)
+            ? Open(paths[i], moment, &unreadable)
             : NULL;
 
         for (; ringPtr != NULL; ringPtr = ringPtr->siblingPtr) {
@@ -164,6 +176,10 @@ OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
         ns_free(paths[i]);
     }
     ns_free(paths);
+    if (moment == AT_START) {
+        TellAllUnreadable(&unreadable);
+    }
+    ns_free(unreadable.path);
     *ringsPtr = rings;
     return DropNeedless(rings, n);
 }
@@ -172,7 +188,7 @@ OpenAll(char **paths, int nPaths, Moment moment, NsRing ***ringsPtr)
  * NULL: nothing to open.  Files of live processes are remembered.
  */
 static NsRing *
-Open(const char *path, Moment moment)
+Open(const char *path, Moment moment, Unreadable *unreadablePtr)
 {
     const char *reason;
     NsRing     *ringPtr = NsRingOpen(path, false, &reason);
@@ -186,17 +202,40 @@ Open(const char *path, Moment moment)
                                         * sizeof(*alivePaths));
             alivePaths[nAlive++] = ns_strdup(path);
         }
-    } else if (ringPtr == NULL && moment == AT_START) {
-        Ns_Log(Warning,
-               "log: cannot read what an earlier process left in "
-               "'%s': %s; 'ns_logsink forget %s' deletes it",
-               path, reason, path);
+    } else if (ringPtr == NULL && unreadablePtr->n++ == 0) {
+        unreadablePtr->path = ns_strdup(path);
+        unreadablePtr->reason = reason;
     }
     for (const NsRing *p = ringPtr; moment == AT_START && p != NULL;
          p = p->siblingPtr) {
         NsLeftoverTellDamage(p);
     }
     return ringPtr;
+}
+
+/*
+ * One line, however many there are.
+ */
+static void
+TellAllUnreadable(Unreadable *unreadablePtr)
+{
+    const char *path = unreadablePtr->path;
+
+    if (unreadablePtr->n == 1) {
+        Ns_Log(Warning,
+               "log: cannot read what an earlier process left in '%s': %s; "
+               "'nsd ctl log forget %s' deletes it",
+               path, unreadablePtr->reason, path);
+    } else if (unreadablePtr->n > 1) {
+        int length = (int) (strrchr(path, '/') - path);
+
+        Ns_Log(Warning,
+               "log: cannot read what earlier processes left in '%s' and %d "
+               "more files: %s; 'nsd --logs --list %.*s' lists them, 'nsd ctl "
+               "log forget %.*s' deletes them",
+               path, unreadablePtr->n - 1, unreadablePtr->reason, length, path,
+               length, path);
+    }
 }
 
 void
@@ -480,12 +519,13 @@ Append(const NsLeftover *leftoverPtr, void *arg)
 static bool
 IsToForget(const NsLeftover *leftoverPtr, void *arg)
 {
-    Forget     *forgetPtr = arg;
-    const char *name = leftoverPtr->problem != NULL
-        ? leftoverPtr->file
-        : leftoverPtr->sink;
+    Forget *forgetPtr = arg;
+    bool    isMeant = leftoverPtr->problem != NULL
+           ? STREQ(leftoverPtr->file, forgetPtr->sink)
+            || STREQ(nsRingKey.directory, forgetPtr->sink)
+           : STREQ(leftoverPtr->sink, forgetPtr->sink);
 
-    if (!STREQ(name, forgetPtr->sink)) {
+    if (!isMeant) {
         return false;
     }
     (void) Append(leftoverPtr, &forgetPtr->forgotten);
@@ -544,7 +584,7 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
         if (!NsRingSinkIsUsed(slotPtr)) {
             continue;
         }
-        leftover.nRecords = NsLeftoverCountUnread(ringPtr, slotPtr);
+        leftover.nRecords = NsLeftoverMeasure(ringPtr, slotPtr).nRecords;
         snprintf(leftover.sink, sizeof(leftover.sink), "%.*s", NS_RING_NAME - 1,
                  slotPtr->name);
         snprintf(leftover.type, sizeof(leftover.type), "%.*s",
@@ -558,38 +598,50 @@ ForEachIn(NsRing *ringPtr, LeftoverProc *proc, void *arg)
     return !NsRingIsNeeded(ringPtr);
 }
 
-uint64_t
-NsLeftoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr)
+NsLeftoverSize
+NsLeftoverMeasure(NsRing *ringPtr, const NsRingSink *slotPtr)
 {
-    uint32_t nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
-    uint64_t n = 0;
+    uint32_t       nStreams = atomic_load(&ringPtr->headerPtr->nStreams);
+    uint64_t       nOnDisk = NsSpillCount(slotPtr);
+    NsLeftoverSize size = {.oldest = INT64_MAX};
 
     for (uint32_t i = 0; i < nStreams; i++) {
         int rank = NsRingRank(ringPtr, i, slotPtr);
 
         if (rank >= 0) {
-            n += CountInStream(ringPtr, i, rank);
+            MeasureStream(ringPtr, i, rank, &size);
         }
     }
-    return n + NsSpillCount(slotPtr);
+    if (nOnDisk > 0) {
+        uint64_t end = atomic_load(&slotPtr->spillEnd);
+
+        size.nRecords += nOnDisk;
+        size.bytes += end - MIN(end, atomic_load(&slotPtr->spillDone));
+        size.oldest = (int64_t) ringPtr->headerPtr->epoch;
+    }
+    if (size.nRecords == 0) {
+        size.oldest = 0;
+    }
+    return size;
 }
 
-static uint64_t
-CountInStream(NsRing *ringPtr, uint32_t stream, int rank)
+static void
+MeasureStream(NsRing *ringPtr, uint32_t stream, int rank,
+              NsLeftoverSize *sizePtr)
 {
-    uint64_t n = 0;
-
     for (uint32_t lane = NsRingNewestLane(ringPtr, stream);
          lane != NS_RING_NONE; lane = NsRingOlderLane(ringPtr, lane)) {
         NsPlace place = {.lane = lane};
 
         (void) NsLeftoverOpenPlace(ringPtr, NsRingCursorAt(ringPtr, lane, rank),
                                    &place);
-        for (; place.headPtr != NULL; n++) {
+        while (place.headPtr != NULL) {
+            sizePtr->nRecords++;
+            sizePtr->bytes += place.headPtr->total;
+            sizePtr->oldest = MIN(sizePtr->oldest, place.headPtr->time);
             NsPlaceAdvance(ringPtr, &place);
         }
     }
-    return n;
 }
 
 bool

@@ -70,17 +70,28 @@ void NsLeftoversFree(NsLeftover *leftovers, int n);
 /*
  * Discard what is left for the sink, and delete mappings that hold nothing
  * else.  Returns the number of records; -1: nothing is left for it.  Given the
- * path of an unreadable mapping instead of a sink's name, delete that.
+ * path of an unreadable mapping instead of a sink's name, delete that; given
+ * the directory of the mappings, all of them that are unreadable.
  */
 int64_t NsLeftoverForget(const char *sink);
 
 /*
- * For recover.c: the number of records that the slot's sink has not written;
- * and the place of the first of them in a lane, by its cursor.  False: there is
- * none.
+ * The records that the slot's sink has not written.
  */
-uint64_t NsLeftoverCountUnread(NsRing *ringPtr, NsRingSink *slotPtr);
-bool     NsLeftoverOpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
-                             NsPlace *placePtr);
+typedef struct NsLeftoverSize {
+    uint64_t nRecords;
+    uint64_t bytes;  /* Of what is on disk with its frames. */
+    int64_t  oldest; /* Time of the first; 0: there is none.  If some are on
+                      * disk, when their process made its mapping. */
+} NsLeftoverSize;
+
+NsLeftoverSize NsLeftoverMeasure(NsRing *ringPtr, const NsRingSink *slotPtr);
+
+/*
+ * For recover.c: the place of the first of them in a lane, by its cursor.
+ * False: there is none.
+ */
+bool NsLeftoverOpenPlace(NsRing *ringPtr, const NsRingCursor *cursorPtr,
+                         NsPlace *placePtr);
 
 #endif

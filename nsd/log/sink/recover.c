@@ -72,6 +72,17 @@ typedef struct Leftovers {
     Leftover **all;
 } Leftovers;
 
+/*
+ * What is left for a sink that does not exist.
+ */
+typedef struct Orphan {
+    struct Orphan *nextPtr;
+    char           sink[NS_RING_NAME];
+    char          *path; /* Of a mapping that holds it. */
+    uint64_t       nRecords;
+    int            nProcesses;
+} Orphan;
+
 static Leftover   *firstPtr; /* Those in use; guarded by NsLeftoverLock. */
 static Leftovers   atStart;  /* For the main thread, during the start. */
 static atomic_bool isStartOver;
@@ -102,7 +113,11 @@ static void           CountClaimed(Ns_LogSink sink);
 static bool RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 static void MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr);
 static bool AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
-static void DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr);
+static void DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr,
+                          Orphan **firstOrphanPtr);
+static void NoteOrphan(const NsRing *ringPtr, const NsRingSink *slotPtr,
+                       uint64_t nRecords, Orphan **firstOrphanPtr);
+static void TellOrphans(Orphan *orphanPtr);
 static bool DeliverLeftover(Ns_LogSink sink, NsRing *ringPtr,
                             NsRingSink *slotPtr, uint64_t *nPtr);
 static void CountCutOff(Ns_LogSink sink);
@@ -204,6 +219,8 @@ AddLocked(NsRing **rings, int n)
 static void
 EndRecovery(Leftovers *leftoversPtr)
 {
+    Orphan *orphans = NULL;
+
     for (int i = 0; i < leftoversPtr->n; i++) {
         Leftover *leftoverPtr = leftoversPtr->all[i];
         NsRing   *ringPtr = leftoverPtr->ringPtr;
@@ -212,7 +229,7 @@ EndRecovery(Leftovers *leftoversPtr)
             NsRingSink *slotPtr = NsRingSinkAt(ringPtr, j);
 
             if (!HasSink(slotPtr) && TakeOrphan(leftoverPtr, j)) {
-                DeliverOrphan(ringPtr, slotPtr);
+                DeliverOrphan(ringPtr, slotPtr, &orphans);
                 GiveBack(leftoverPtr, slotPtr);
             }
         }
@@ -220,6 +237,7 @@ EndRecovery(Leftovers *leftoversPtr)
     }
     ns_free(leftoversPtr->all);
     *leftoversPtr = (Leftovers){.n = 0};
+    TellOrphans(orphans);
 }
 
 /*
@@ -453,8 +471,7 @@ WriteClaim(Ns_LogSink sink, const NsClaim *claimPtr)
         EndWriter(&writer);
     } else if (reason == NS_SINK_COMPLAINS) {
         NsSinkLock(sink);
-        snprintf(sink->failing->complaint, sizeof(sink->failing->complaint),
-                 "%s", NsSinkReason(reason));
+        NsDeliverComplain(sink, NsSinkReason(reason));
         NsSinkUnlock(sink);
         reason = EIO;
     }
@@ -558,12 +575,22 @@ NsRecoverDropClaims(Ns_LogSink sink)
 static void
 CountClaimed(Ns_LogSink sink)
 {
-    uint64_t n = 0;
+    uint64_t n = 0, bytes = 0;
+    int64_t  oldest = 0;
 
     for (const NsClaim *p = sink->claims; p != NULL; p = p->nextPtr) {
-        n += NsLeftoverCountUnread(p->leftoverPtr->ringPtr, p->slotPtr);
+        NsLeftoverSize size = NsLeftoverMeasure(p->leftoverPtr->ringPtr,
+                                                p->slotPtr);
+
+        n += size.nRecords;
+        bytes += size.bytes;
+        if (size.oldest != 0 && (oldest == 0 || size.oldest < oldest)) {
+            oldest = size.oldest;
+        }
     }
     atomic_store(&sink->counts.nClaimed, n);
+    atomic_store(&sink->counts.claimedBytes, bytes);
+    atomic_store(&sink->counts.claimedSince, oldest);
 }
 
 /*
@@ -589,7 +616,7 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     reason = errno;
     NsSinkFreeLanes(sink);
     NsSinkUnlock(sink);
-    nLeft = NsLeftoverCountUnread(ringPtr, slotPtr);
+    nLeft = NsLeftoverMeasure(ringPtr, slotPtr).nRecords;
     if (!isDelivered) {
         n = atomic_load(&sink->counts.nDelivered) - before;
     } else if (nLeft == 0) {
@@ -611,8 +638,8 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     if (isDelivered && nLeft > 0) {
         Ns_Log(Warning,
                "log[%s]: '%s' holds %" PRIu64 " records for this sink of "
-               "streams that no module has made; nsd --logs prints them, "
-               "ns_logsink forget discards them",
+               "streams that no module has made; 'nsd --logs' prints them, "
+               "'ns_logsink forget' discards them",
                sink->name, ringPtr->path, nLeft);
     }
     errno = reason;
@@ -665,9 +692,9 @@ AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
  * they stay where they are.
  */
 static void
-DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
+DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr, Orphan **firstOrphanPtr)
 {
-    uint64_t          n = NsLeftoverCountUnread(ringPtr, slotPtr);
+    uint64_t          n = NsLeftoverMeasure(ringPtr, slotPtr).nRecords;
     NsSinkSpec        spec = {.name = slotPtr->name,
                               .type = slotPtr->type,
                               .table = slotPtr->table,
@@ -698,11 +725,52 @@ DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr)
         EndWriter(&sink);
     }
     if (!isDelivered) {
+        NoteOrphan(ringPtr, slotPtr, n, firstOrphanPtr);
+    }
+}
+
+static void
+NoteOrphan(const NsRing *ringPtr, const NsRingSink *slotPtr, uint64_t nRecords,
+           Orphan **firstOrphanPtr)
+{
+    Orphan **linkPtr = firstOrphanPtr, *orphanPtr;
+
+    while (*linkPtr != NULL && !STREQ((*linkPtr)->sink, slotPtr->name)) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    if (*linkPtr == NULL) {
+        orphanPtr = ns_calloc(1u, sizeof(*orphanPtr));
+        strcpy(orphanPtr->sink, slotPtr->name);
+        orphanPtr->path = ns_strdup(ringPtr->path);
+        *linkPtr = orphanPtr;
+    }
+    (*linkPtr)->nRecords += nRecords;
+    (*linkPtr)->nProcesses++;
+}
+
+/*
+ * One line for each sink, however many processes there were.  Frees the list.
+ */
+static void
+TellOrphans(Orphan *orphanPtr)
+{
+    while (orphanPtr != NULL) {
+        Orphan *nextPtr = orphanPtr->nextPtr;
+        char    others[60] = "";
+
+        if (orphanPtr->nProcesses > 1) {
+            snprintf(others, sizeof(others), ", of %d processes",
+                     orphanPtr->nProcesses);
+        }
         Ns_Log(Warning,
-               "log[%s]: '%s' holds %" PRIu64 " records for this sink, "
-               "which no longer exists; nsd --logs prints them, "
-               "ns_logsink forget discards them",
-               slotPtr->name, ringPtr->path, n);
+               "log[%s]: '%s' holds %" PRIu64 " records for this sink, which "
+               "no longer exists%s; 'nsd --logs' prints them, 'nsd ctl log "
+               "forget %s' discards them",
+               orphanPtr->sink, orphanPtr->path, orphanPtr->nRecords, others,
+               orphanPtr->sink);
+        ns_free(orphanPtr->path);
+        ns_free(orphanPtr);
+        orphanPtr = nextPtr;
     }
 }
 

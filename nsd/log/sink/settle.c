@@ -28,6 +28,7 @@
 #include "log/sink/sinkstate.h"
 #include "log/sink/sinktable.h"
 #include "log/sink/spill.h"
+#include "log/stream/system.h"
 #include "log/stream/unit.h"
 #include "nslog.h"
 #include "nsstring.h"
@@ -65,7 +66,9 @@ typedef struct Doubt {
     NsPlace       place;
     NsSpillFrame *framePtr; /* The record itself, if it came from disk; or
                              * NULL. */
-    bool isThere;
+    bool    isThere;
+    int64_t previous; /* Time of the entry before it; */
+    int64_t time;     /* of it, if it is an entry of the system log. */
 } Doubt;
 
 typedef struct Doubts {
@@ -89,7 +92,7 @@ static size_t SlotOf(const Region *regionPtr, const char *line, size_t length);
 static size_t LineLength(const char *bytes, size_t length);
 static bool   IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr);
 static void   Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr);
-static const char *FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr,
+static const char *FormatDoubt(Ns_LogSink sink, Doubt *doubtPtr,
                                size_t *lengthPtr);
 static bool        RecordOf(Ns_LogSink sink, const Doubt *doubtPtr,
                             Ns_LogStream *streamPtr, Ns_LogRecord *recordPtr);
@@ -137,11 +140,13 @@ NsSettleWrite(Ns_LogSink sink, uint64_t *nPtr)
         sink->settings.bufferBytes = SIZE_MAX;
         sink->settings.bufferLines = 0;
         sink->settings.rotateBytes = 0;
-        /* The file alone shows which units were sampled. */
+        /* The file alone shows which records were taken. */
         sink->settings.sample = 1;
+        sink->settings.maxRate = 0;
         Compare(sink, &region, &doubts);
         Complete(sink, &region, &doubts);
         sink->settings.sample = settings.sample;
+        sink->settings.maxRate = settings.maxRate;
     }
     isOk = Deliver(sink, &doubts, nPtr);
     sink->settings.bufferBytes = settings.bufferBytes;
@@ -442,16 +447,21 @@ IsWholeBatch(const Region *regionPtr, const NsRingSink *slotPtr)
 static void
 Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
 {
-    bool isWhole = IsWholeBatch(regionPtr, sink->reader->slotPtr);
+    bool    isWhole = IsWholeBatch(regionPtr, sink->reader->slotPtr);
+    int64_t previous = sink->reader->slotPtr->previous;
 
     for (size_t i = 0; i < doubtsPtr->n; i++) {
+        Doubt      *doubtPtr = &doubtsPtr->all[i];
         size_t      length;
-        const char *bytes = isWhole
-            ? NULL
-            : FormatDoubt(sink, &doubtsPtr->all[i], &length);
+        const char *bytes;
 
-        doubtsPtr->all[i].isThere = isWhole
+        doubtPtr->previous = previous;
+        bytes = isWhole ? NULL : FormatDoubt(sink, doubtPtr, &length);
+        doubtPtr->isThere = isWhole
             || (bytes != NULL && Find(regionPtr, bytes, length));
+        if (bytes != NULL && doubtPtr->time != 0) {
+            previous = doubtPtr->time;
+        }
     }
 }
 
@@ -460,9 +470,12 @@ Compare(Ns_LogSink sink, Region *regionPtr, Doubts *doubtsPtr)
  * bytes.  NULL: it did not write the record.
  */
 static const char *
-FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
+FormatDoubt(Ns_LogSink sink, Doubt *doubtPtr, size_t *lengthPtr)
 {
     int          format = sink->reader->slotPtr->format;
+    int          known = format < 0 || format >= NS_LOG_NFORMATS
+                 ? NS_LOG_NATIVE
+                 : format;
     Ns_LogStream stream;
     Ns_LogRecord record;
 
@@ -474,15 +487,18 @@ FormatDoubt(Ns_LogSink sink, const Doubt *doubtPtr, size_t *lengthPtr)
         record = NsUnitWithout(&record, &sink->ignored, &sink->buffer->reduced,
                                &sink->buffer->reducedBytes);
     }
-    if (format < 0 || format >= NS_LOG_NFORMATS) {
-        format = NS_LOG_NATIVE;
-    }
+    doubtPtr->time = stream == nsSystemStream ? record.time : 0;
+    nsLogContext = (NsLogContext){
+        .start = sink->reader->slotPtr->start, .previous = doubtPtr->previous};
     for (;;) {
         size_t room = sink->buffer->room - sink->buffer->nBuffered;
 
-        *lengthPtr =
-            NsStreamFormat(stream, format, &record,
-                           sink->buffer->bytes + sink->buffer->nBuffered, room);
+        *lengthPtr = format == NsFormNumber(sink->form)
+            ? NsFormLine(sink->form, stream, &record, false,
+                         sink->buffer->bytes + sink->buffer->nBuffered, room)
+            : NsStreamFormat(stream, known, &record,
+                             sink->buffer->bytes + sink->buffer->nBuffered,
+                             room);
         if (*lengthPtr <= room) {
             return *lengthPtr > 0
                 ? sink->buffer->bytes + sink->buffer->nBuffered
@@ -683,6 +699,9 @@ Deliver(Ns_LogSink sink, const Doubts *doubtsPtr, uint64_t *nPtr)
         if (doubtPtr->isThere) {
             /* Counted as delivered when the cursors are right. */
             sink->buffer->nRecords++;
+            if (doubtPtr->time != 0) {
+                sink->buffer->previous = doubtPtr->time;
+            }
         } else if (!RecordOf(sink, doubtPtr, &stream, &record)) {
             atomic_fetch_add(&sink->counts.nDamaged, 1);
         } else {

@@ -37,10 +37,13 @@
 /* Between attempts to get a file for the mapping. */
 #define HOME_NANOS INT64_C(10000000000)
 
+static NsSinkMadeProc *madeProc; /* Constant after the start. */
+
 static bool             isStarted; /* Log threads may run; nsSinksLock. */
 static const NsRingKey *ringKeyPtr;
 
 bool nsSinkIsAsync;
+bool nsSinkKeepsOutput;
 
 static Ns_LogSink    Create(const NsSinkSpec *specPtr);
 static bool          JoinAllLocked(Ns_LogSink sink);
@@ -212,6 +215,12 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
     spec.mayOpenLater = specPtr->mayOpenLater;
     spec.settings.bufferBytes = specPtr->bufferBytes;
     spec.settings.bufferLines = specPtr->bufferLines;
+    if (specPtr->rollFormat != NULL && *specPtr->rollFormat != '\0') {
+        spec.settings.rollFormat = (char *) specPtr->rollFormat;
+    }
+    if (specPtr->maxBackup > 0) {
+        spec.settings.maxBackup = specPtr->maxBackup;
+    }
     sink = NsSinkCreate(&spec);
     if (sink == NULL
         && (errno == NS_SINK_TOO_MANY || errno == NS_SINK_NO_THREAD
@@ -222,7 +231,16 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
                NsSinkReason(errno));
         errno = reason;
     }
+    if (sink != NULL && madeProc != NULL) {
+        madeProc(sink);
+    }
     return sink;
+}
+
+void
+NsSinkSetMadeProc(NsSinkMadeProc *proc)
+{
+    madeProc = proc;
 }
 
 void
@@ -271,6 +289,8 @@ Remove(Ns_LogSink sink)
     /* While workers serve the sink, its records must be kept for it. */
     (void) NsSinkAwaitStop(sink, NULL);
     NsSinkLock(sink);
+    (void) NsDeliverRepeats(sink);
+    (void) NsDeliverLeftOut(sink);
     (void) NsDeliverFlush(sink);
     sink->typePtr->closeProc(sink);
     sink->target->isClosed = true;
@@ -523,6 +543,8 @@ NsSinkFinish(void)
             NsSinkLock(sink);
             sink->failing->retryAt = 0;
             NsSinkPass(sink, 0);
+            (void) NsDeliverRepeats(sink);
+            (void) NsDeliverLeftOut(sink);
             if (NsDeliverFlush(sink) && sink->buffer->nBuffered > 0) {
                 /* This writes the note that writing works again. */
                 (void) NsDeliverFlush(sink);

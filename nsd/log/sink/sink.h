@@ -29,14 +29,21 @@ typedef enum {
  * The settings that can change while a sink runs.
  */
 typedef struct NsSinkSettings {
-    unsigned version;     /* Changes with each change of the others. */
-    int      format;      /* See stream.h. */
-    int      minSeverity; /* -1: log all. */
-    char    *ignore;      /* Kinds, or NULL.  Owned by the settings. */
-    int64_t  slowNanos;   /* These three: for stream operation only. */
-    int      sample;
-    bool     onlyErrors;
-    size_t   maxMemory;  /* How much log memory it may hold; 0: half of all.
+    unsigned version;    /* Changes with each change of the others. */
+    int      format;     /* See stream.h. */
+    char *template;      /* With NS_LOG_TEMPLATE.  This and the next four are
+                          * owned by the settings; NULL: none. */
+    char   *mask;        /* See mask.h. */
+    char   *fields;      /* Names and values added to each line in JSON. */
+    char   *conditions;  /* See condition.h. */
+    char   *ignore;      /* Kinds. */
+    int     minSeverity; /* -1: log all. */
+    int64_t slowNanos;   /* This and onlyErrors: for stream operation only. */
+    bool    onlyErrors;
+    int     sample;  /* One record in so many. */
+    int     maxRate; /* So many records in a period; 0: all. */
+    int64_t rateNanos;
+    size_t  maxMemory;   /* How much log memory it may hold; 0: half of all.
                           * Records beyond that go to a spill file */
     size_t     maxSpill; /* of at most this many bytes; 0: no file. */
     size_t     bufferBytes;
@@ -46,14 +53,26 @@ typedef struct NsSinkSettings {
     NsSyncMode sync;
     int64_t    syncNanos;
     size_t     rotateBytes; /* 0: never by size. */
-    int        rollHour;    /* -1: never by time. */
+    int        rollSeconds; /* A period of the calendar; 0: none, */
+    int        rollHour;    /* or when a day or a week begins; -1: not set. */
+    bool       rollsOnSignal;
+    char      *rollFormat; /* NULL: numbers.  Owned by the settings. */
     int        maxBackup;
+    int64_t    maxAge;   /* Nanoseconds; 0: backups get any age. */
+    size_t     maxTotal; /* Bytes of all backups; 0: any. */
+    size_t     minFree;  /* What they leave free in their file system; */
+    bool       isMinFreePercent; /* of that, not in bytes. */
+    int        mode;             /* Permissions of its file, */
+    char      *owner;    /* user and group as text, NULL: as they are; */
+    uid_t      ownerUid; /* these two for fchown. */
+    gid_t      ownerGid;
     bool       isCompressed; /* gzip backups. */
-    char      *rollFormat;   /* NULL: numbers.  Owned by the settings. */
     bool       isRequired;   /* The server does not start without it. */
 } NsSinkSettings;
 
 extern const NsSinkSettings nsSinkDefaults;
+
+#define NS_SINK_MODE 0644 /* With what the umask leaves of it. */
 
 typedef enum {
     NS_TROUBLE_NONE,
@@ -76,9 +95,11 @@ typedef struct NsSinkStats {
     uint64_t      droppedDamaged;  /* Overwritten by something else. */
     uint64_t      droppedRejected; /* The database refused the row. */
     uint64_t      pending;
-    uint64_t      spilled;      /* Of pending: records on disk, roughly, */
-    uint64_t      spilledBytes; /* and their bytes. */
-    uint64_t      behind;       /* Bytes of log memory that it holds. */
+    uint64_t      leftover;      /* Of pending: those of earlier processes, */
+    uint64_t      leftoverBytes; /* and their bytes. */
+    uint64_t      spilled;       /* Of pending: records on disk, roughly, */
+    uint64_t      spilledBytes;  /* and their bytes. */
+    uint64_t      behind;        /* Bytes of log memory that it holds. */
     uint64_t      bytes;
     uint64_t      writes;
     uint64_t      syncs;
@@ -98,10 +119,10 @@ typedef struct NsSinkSpec {
     const char *const     *streams; /* Names, or prefixes of names. */
     int                    nStreams;
     const char            *file;     /* Absolute path, or address; or NULL. */
-    const Ns_LogSinkValue *values;   /* For a module's type: in the order of its
-                                      * options; file is then the first one as
-                                      * shown to people.  NULL: the defaults,
-                                      * with file and */
+    const Ns_LogSinkValue *values;   /* In the order of the type's options;
+                                      * file is then the first one as shown to
+                                      * people.  NULL: of a module's type, the
+                                      * defaults, with file and */
     const char    *table;            /* its option `table`, if it has one. */
     bool           isAwaited;        /* Written by the threads that log. */
     bool           isStandardOutput; /* Redirects descriptors 1 and 2. */
@@ -110,7 +131,8 @@ typedef struct NsSinkSpec {
     NsSinkSettings settings;
 } NsSinkSpec;
 
-extern bool nsSinkIsAsync; /* asynclogwriter; after NsLogConfigure. */
+extern bool nsSinkIsAsync;     /* asynclogwriter; after NsLogConfigure. */
+extern bool nsSinkKeepsOutput; /* Likewise: isStandardOutput does not count. */
 
 void NsSinkInit(void);
 
@@ -120,6 +142,12 @@ void NsSinkInit(void);
  * is made anyway, and its records wait until the target opens.
  */
 Ns_LogSink NsSinkCreate(const NsSinkSpec *specPtr);
+
+/*
+ * Called with each sink that a module has made (Ns_LogSinkOpen), by its thread.
+ */
+typedef void NsSinkMadeProc(Ns_LogSink sink);
+void         NsSinkSetMadeProc(NsSinkMadeProc *proc);
 
 /*
  * Values of errno: the limit on sinks is reached; a stream has as many readers
@@ -141,8 +169,9 @@ Ns_LogSink        NsSinkAt(int index);
 const char       *NsSinkName(Ns_LogSink sink);
 const NsSinkType *NsSinkTypeOf(Ns_LogSink sink);
 const char       *NsSinkFile(Ns_LogSink sink);
-const char       *NsSinkOption(Ns_LogSink sink, int index); /* Of the type. */
-const char *NsSinkPattern(Ns_LogSink sink, int index);      /* NULL: no more. */
+/* Of the type, as people may see it. */
+const char *NsSinkOption(Ns_LogSink sink, int index);
+const char *NsSinkPattern(Ns_LogSink sink, int index); /* NULL: no more. */
 bool        NsSinkWants(Ns_LogSink sink, int stream);
 
 /*
@@ -168,9 +197,16 @@ Ns_ReturnCode NsSinkRemove(Ns_LogSink sink);
 bool          NsSinkIsRemoved(Ns_LogSink sink);
 
 /*
- * Have all sinks reopen their files soon, after someone has renamed them.
+ * Have all sinks reopen their files soon, after someone has renamed them.  With
+ * a signal, those that roll on one do that.
  */
-void NsSinkReopenAll(void);
+void NsSinkReopenAll(bool isSignal);
+
+/*
+ * Call now and then: sinks that no log thread serves roll their files, and look
+ * at their backups, when it is time.
+ */
+void NsSinkTendAll(void);
 
 /*
  * False for the system log, and for sinks that a module made and still uses.
@@ -178,6 +214,19 @@ void NsSinkReopenAll(void);
 bool NsSinkMayRemove(Ns_LogSink sink);
 
 void NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
+
+/*
+ * The time of the oldest record that the sink has not written, 0: none is
+ * known.  Those that are being read just now do not count.  Waits for no
+ * target; call without locks.
+ */
+int64_t NsSinkOldest(Ns_LogSink sink);
+
+/*
+ * A sink that is required and in trouble; of those that take the stream, or of
+ * all (NULL).  NULL: there is none.  For callers between Enter and Leave.
+ */
+Ns_LogSink NsSinkRequiredInTrouble(Ns_LogStream stream);
 
 /*
  * Log threads serve the sink from NsSinkStart on, although it was awaited.

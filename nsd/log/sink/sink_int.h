@@ -41,6 +41,8 @@
 #include "log/sink/sinksleep.h"
 #include "log/sink/sinkturns.h"
 #include "log/sink/sinktype.h"
+#include "log/stream/condition.h"
+#include "log/stream/form.h"
 #include "log/stream/kinds.h"
 #include "log/stream/line.h"
 
@@ -56,6 +58,17 @@ typedef struct NsSinkLimits {
     atomic_size_t maxMemory; /* Also set before the request to change it. */
     atomic_size_t maxSpill;
 } NsSinkLimits;
+
+/*
+ * The present period of maxrate, by the times of the records.
+ */
+typedef struct NsSinkRate {
+    int64_t  begin; /* 0: there was none. */
+    int      n;     /* Records that were taken. */
+    uint64_t nLeft; /* Those left out that no line tells of yet, */
+    int64_t  first; /* and when they came. */
+    int64_t  last;
+} NsSinkRate;
 
 /*
  * A stream that a sink takes.
@@ -84,9 +97,10 @@ struct Ns_LogSink_ {
     int               index;
     bool              isStandardOutput;
     bool              isModules;
+    bool              isRequired; /* As in its settings. */
     int               nPatterns;
     char            **patterns; /* The streams that it was told to read. */
-    Ns_LogSinkValue  *values;   /* For a module's type: its options. */
+    Ns_LogSinkValue  *values;   /* Of the type's options; or NULL. */
 
     /* Atomic; written with the table of sinks locked. */
     NsSinkStream *_Atomic firstStream;
@@ -110,14 +124,18 @@ struct Ns_LogSink_ {
     /* Guards the rest: one thread at a time does the sink's work. */
     Ns_Mutex       lock;
     NsSinkSettings settings; /* Also written with sleep.lock held. */
-    NsKinds        ignored;  /* Parsed from the settings. */
-    unsigned       nSampled; /* Units that sampling has considered. */
-    NsClaim       *claims;   /* See recover.c. */
+    NsKinds        ignored;  /* Parsed from the settings, */
+    NsForm        *form;     /* as are these two; NULL: none. */
+    NsConditions  *conditions;
+    unsigned       nSampled; /* Records that sampling has considered. */
+    NsSinkRate     rate;
+    NsClaim       *claims; /* See recover.c. */
 
     struct NsSinkReader   *reader;
     struct NsSinkBuffer   *buffer;
     struct NsSinkRefusals *refusals;
     struct NsSinkFailing  *failing;
+    struct NsSinkRepeats  *repeats;
     struct NsSinkTarget   *target;
 };
 

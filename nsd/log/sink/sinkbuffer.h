@@ -21,8 +21,12 @@ typedef struct NsSinkBuffer {
     uint64_t            nRecords; /* That these lines hold; other lines are
                                    * notes. */
     int64_t oldest;               /* When the first line was added; 0: none. */
+    int64_t previous;             /* Time of the last entry of the system log;
+                                   * 0: none; */
+    int64_t previousWritten;      /* of those not in the buffer. */
     int64_t lastFlush;
     int64_t syncDue;  /* 0: nothing to sync. */
+    bool    isNote;   /* What is being formatted is about the log itself. */
     bool    isUrgent; /* Flush at the end of the pass. */
     char   *scratch;  /* To assemble a record from its pieces. */
     size_t  scratchBytes;
@@ -30,6 +34,18 @@ typedef struct NsSinkBuffer {
                       * events. */
     size_t reducedBytes;
 } NsSinkBuffer;
+
+/*
+ * The last entry of the system log that was taken, and how often it came again
+ * since it was told.
+ */
+typedef struct NsSinkRepeats {
+    char    *message; /* NULL: none. */
+    size_t   length;
+    int      severity;
+    uint64_t n;
+    int64_t  since; /* Of the first one not told. */
+} NsSinkRepeats;
 
 /*
  * Rows that the target refused.
@@ -48,7 +64,9 @@ typedef struct NsSinkFailing {
     int     reason; /* errno; 0: writing works. */
     int64_t retryAt;
     int64_t retryNanos;
-    char    complaint[256];    /* Replaces the text for errno; or
+    int64_t askedNanos;        /* So long, at least, the target wants to
+                                * be left alone; 0: it does not say. */
+    char complaint[256];       /* Replaces the text for errno; or
                                 * "". */
     atomic_int_fast64_t since; /* Any thread reads it; 0: writing
                                 * works. */

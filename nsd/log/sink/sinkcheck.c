@@ -135,7 +135,7 @@ CheckTarget(const NsSinkTarget *targetPtr)
     NsAssert(targetPtr->fd >= -1);
     NsAssert(targetPtr->leftReason >= 0);
     NsAssert(targetPtr->rotateAfter >= 0);
-    NsAssert(targetPtr->nextRoll >= 0);
+    NsAssert(targetPtr->nextRoll >= 0 && targetPtr->retainDue >= 0);
 }
 
 /*
@@ -151,6 +151,7 @@ CheckLimits(const NsSinkLimits *limitsPtr, const NsSinkSettings *settingsPtr)
     NsAssert(settingsPtr->version > 0);
     NsAssert(settingsPtr->bufferLines >= 0 && settingsPtr->bufferNanos >= 0);
     NsAssert(settingsPtr->rollHour >= -1 && settingsPtr->rollHour < 24);
+    NsAssert(settingsPtr->rollSeconds >= 0 && settingsPtr->maxAge >= 0);
 }
 
 /*

@@ -12,8 +12,12 @@
 #include "log/sink/sink.h"
 
 typedef struct NsSinkCounts {
-    atomic_uint_fast64_t nClaimed;   /* Left by earlier processes; */
-    atomic_uint_fast64_t nRecovered; /* and how many of those are dealt with. */
+    atomic_uint_fast64_t nClaimed;     /* Left by earlier processes; */
+    atomic_uint_fast64_t claimedBytes; /* their bytes, */
+    atomic_int_fast64_t  claimedSince; /* the first one's time, 0: none; */
+    atomic_uint_fast64_t nRecovered;   /* and how many are dealt with. */
+    atomic_int_fast64_t  writingSince; /* Time of the first record in the buffer
+                                        * being written; 0: none is. */
     atomic_uint_fast64_t nDelivered;
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;
@@ -24,6 +28,7 @@ typedef struct NsSinkCounts {
     atomic_uint_fast64_t nSyncs;
     atomic_uint_fast64_t nErrors;
     atomic_uint_fast64_t nWakeups;
+    atomic_uint_fast64_t nPasses;      /* By workers. */
     atomic_uint_fast64_t nSpilled;     /* Records on disk, */
     atomic_uint_fast64_t spilledBytes; /* and their bytes. */
     atomic_int_fast64_t  spillSince;   /* 0: no spill file. */

@@ -36,6 +36,7 @@ typedef struct Whole {
     NsSinkBuffer       buffer;
     NsSinkRefusals     refusals;
     NsSinkFailing      failing;
+    NsSinkRepeats      repeats;
     NsSinkTarget       target;
 } Whole;
 
@@ -57,6 +58,7 @@ NsSinkMake(const NsSinkSpec *specPtr)
     sink->target->file = ns_strcopy(specPtr->file);
     SetValues(sink, specPtr);
     sink->target->fd = -1;
+    sink->isRequired = specPtr->settings.isRequired;
     sink->nPatterns = specPtr->nStreams;
     sink->patterns = ns_calloc((size_t) specPtr->nStreams, sizeof(char *));
     for (int i = 0; i < specPtr->nStreams; i++) {
@@ -89,13 +91,14 @@ Allocate(void)
     sink->buffer = &wholePtr->buffer;
     sink->refusals = &wholePtr->refusals;
     sink->failing = &wholePtr->failing;
+    sink->repeats = &wholePtr->repeats;
     sink->target = &wholePtr->target;
     return sink;
 }
 
 /*
- * Set the options of a module's type.  A sink that is made for a leftover gets
- * the defaults, and the file and table named in the mapping.
+ * Set the options.  A sink that is made for a leftover gets the defaults of a
+ * module's type, and the file and table named in the mapping.
  */
 static void
 SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
@@ -103,12 +106,14 @@ SetValues(Ns_LogSink sink, const NsSinkSpec *specPtr)
     const NsSinkType *typePtr = sink->typePtr;
     int               n = NsSinkTypeCountOptions(typePtr);
 
-    if (typePtr->defaults == NULL) {
+    if (n == 0 || (typePtr->defaults == NULL && specPtr->values == NULL)) {
         return;
     }
     sink->values = ns_calloc((size_t) n, sizeof(*sink->values));
     for (int i = 0; i < n; i++) {
-        Ns_LogSinkValue value = typePtr->defaults[i];
+        Ns_LogSinkValue value = typePtr->defaults != NULL
+            ? typePtr->defaults[i]
+            : (Ns_LogSinkValue){NULL, 0};
 
         if (specPtr->values != NULL && specPtr->values[i].text != NULL
             && *specPtr->values[i].text != '\0') {
@@ -174,6 +179,8 @@ NsSinkUnmake(Ns_LogSink *sinkPtr)
     }
     NsSinkFreeSettings(&sink->settings);
     NsKindsFree(&sink->ignored);
+    NsFormDestroy(&sink->form);
+    NsConditionsDestroy(&sink->conditions);
     Ns_MutexDestroy(&sink->lock);
     Ns_MutexDestroy(&sink->sleep.lock);
     Ns_MutexDestroy(&sink->loan->lock);
@@ -190,6 +197,8 @@ NsSinkFreeWork(Ns_LogSink sink)
     ns_free(sink->buffer->bytes);
     ns_free(sink->buffer->scratch);
     ns_free(sink->buffer->reduced);
+    ns_free(sink->repeats->message);
+    *sink->repeats = (NsSinkRepeats){0};
     NsSinkFreeLanes(sink);
     NsMergeFree(&sink->reader->merge);
     sink->buffer->bytes = sink->buffer->scratch = sink->buffer->reduced = NULL;

@@ -43,17 +43,18 @@ void
 NsSinkPass(Ns_LogSink sink, int64_t time)
 {
     uint64_t  nComers = atomic_load(&sink->turns.nComers);
-    int64_t   cutoff = MAX(NsLogClock(), time);
+    int64_t   now = NsLogClock(), cutoff = MAX(now, time);
     NsSinkOp *opPtr = NsSinkTakeOps(sink, cutoff), *goals = NULL;
     NsPlace  *placePtr = NULL;
-    bool      isReading = (sink->failing->reason == 0 && sink->claims == NULL)
-        || NsDeliverFlush(sink);
+    bool      isReading;
 
     NsAssertLocked(&sink->lock);
     NsAssert(nComers >= atomic_load(&sink->turns.nServed));
     if (sink->typePtr->filePtr != NULL) {
         sink->typePtr->filePtr->tendProc(sink);
     }
+    isReading = (sink->failing->reason == 0 && sink->claims == NULL)
+        || NsDeliverFlush(sink);
     Gather(sink, isReading, cutoff);
     for (;;) {
         if (sink->reader->hasSkipped) {
@@ -140,7 +141,7 @@ NsSinkHasWork(Ns_LogSink sink)
     int64_t cutoff = NsLogClock();
 
     NsAssertLocked(&sink->lock);
-    if (atomic_load(&sink->target->isReopenAsked)) {
+    if (atomic_load(&sink->target->asked) != NS_ASK_NOTHING) {
         return true;
     }
     if (sink->reader->ringPtr == NULL) {
@@ -152,6 +153,31 @@ NsSinkHasWork(Ns_LogSink sink)
     sink->reader->merge.n = 0;
     GatherHeads(sink, cutoff);
     return sink->reader->merge.n > 0;
+}
+
+int64_t
+NsSinkFirstTime(Ns_LogSink sink)
+{
+    const NsSpillFrame *framePtr = NULL;
+    const NsPlace      *placePtr;
+
+    NsAssertLocked(&sink->lock);
+    if (sink->buffer->oldest != 0) {
+        return sink->buffer->oldest;
+    }
+    if (sink->reader->ringPtr == NULL || sink->target->isClosed) {
+        return 0;
+    }
+    if (sink->loan->spillPtr != NULL) {
+        framePtr = NsSpillHead(sink->loan->spillPtr);
+    }
+    if (framePtr != NULL) {
+        return framePtr->record.time;
+    }
+    sink->reader->merge.n = 0;
+    GatherHeads(sink, INT64_MAX - NS_STAMP_SECOND);
+    placePtr = NsMergeFirst(&sink->reader->merge);
+    return placePtr == NULL ? 0 : placePtr->headPtr->time;
 }
 
 /*

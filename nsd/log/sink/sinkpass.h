@@ -21,4 +21,10 @@ void NsSinkPass(Ns_LogSink sink, int64_t time);
  */
 bool NsSinkHasWork(Ns_LogSink sink);
 
+/*
+ * The time of the oldest record in the sink's buffer, on disk, and in its
+ * lanes, in that order; 0: there is none.
+ */
+int64_t NsSinkFirstTime(Ns_LogSink sink);
+
 #endif

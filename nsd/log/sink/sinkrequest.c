@@ -18,6 +18,7 @@
 #include "log/sink/sinkstate.h"
 #include "log/sink/sinkthread.h"
 #include "log/sink/sinkwake.h"
+#include "log/sink/sinkwork.h"
 #include "nslog.h"
 #include "nsthread.h"
 
@@ -116,6 +117,27 @@ Ns_LogSinkSetLines(Ns_LogSink sink, int bufferLines)
 }
 
 int
+Ns_LogSinkSetBackups(Ns_LogSink sink, const char *rollFormat, int maxBackup)
+{
+    Ns_ReturnCode status;
+
+    NsAssert(maxBackup > 0);
+    do {
+        NsSinkSettings settings;
+
+        NsSinkGetSettings(sink, &settings);
+        ns_free(settings.rollFormat);
+        settings.rollFormat = rollFormat == NULL || *rollFormat == '\0'
+            ? NULL
+            : ns_strdup(rollFormat);
+        settings.maxBackup = maxBackup;
+        status = NsSinkConfigure(sink, &settings);
+        NsSinkFreeSettings(&settings);
+    } while (status != NS_OK && errno == EAGAIN);
+    return status;
+}
+
+int
 Ns_LogSinkClose(Ns_LogSink sink)
 {
     return Run(sink, DoClose, NULL, NS_OP_PLAIN);
@@ -126,7 +148,7 @@ Ns_LogSinkClose(Ns_LogSink sink)
  * or to the thread that has the sink locked.
  */
 void
-NsSinkReopenAll(void)
+NsSinkReopenAll(bool isSignal)
 {
     Ns_LogSink sink;
 
@@ -135,10 +157,33 @@ NsSinkReopenAll(void)
         if (sink->typePtr->filePtr == NULL) {
             continue;
         }
-        atomic_store(&sink->target->isReopenAsked, true);
+        if (isSignal) {
+            atomic_store(&sink->target->asked, NS_ASK_SIGNAL);
+        } else {
+            int nothing = NS_ASK_NOTHING;
+
+            (void) atomic_compare_exchange_strong(&sink->target->asked,
+                                                  &nothing, NS_ASK_REOPEN);
+        }
         if (NsSinkIsServed(sink)) {
             NsSinkKick(sink);
         } else if (NsSinkTryLock(sink)) {
+            NsSinkServeHere(sink, 0);
+            NsSinkUnlock(sink);
+        }
+    }
+    NsSinkLeave();
+}
+
+void
+NsSinkTendAll(void)
+{
+    Ns_LogSink sink;
+
+    NsSinkEnter();
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        if (sink->typePtr->filePtr != NULL && !NsSinkIsServed(sink)
+            && NsSinkTryLock(sink)) {
             sink->typePtr->filePtr->tendProc(sink);
             NsSinkUnlock(sink);
         }
@@ -175,6 +220,8 @@ DoReopen(Ns_LogSink sink, void *arg)
     }
     sink->target->isClosed = false;
     if (NsSinkFdReopen(sink)) {
+        /* What the old file has not taken is for the new one. */
+        (void) NsDeliverFlush(sink);
         return NS_OK;
     }
     reason = errno;

@@ -18,6 +18,8 @@
 #include "log/stream/system.h"
 #include "log/stream/unit.h"
 #include "nslog.h"
+#include "nsstring.h"
+#include "nsthread.h"
 
 #define STALL_NANOS NS_STAMP_SECOND /* A longer write is a stall. */
 
@@ -29,11 +31,28 @@ const NsSinkSettings nsSinkDefaults = {
     .bufferNanos = 100000000,
     .batchRows = 50,
     .rollHour = -1,
-    .maxBackup = 10};
+    .maxBackup = 10,
+    .mode = NS_SINK_MODE};
 
-static bool IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
-                      const Ns_LogRecord *recordPtr) __attribute__((noinline));
-static void GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
+/*
+ * Those that the settings own.
+ */
+static const size_t textOffsets[] = {
+    offsetof(NsSinkSettings, template), offsetof(NsSinkSettings, mask),
+    offsetof(NsSinkSettings, fields),   offsetof(NsSinkSettings, conditions),
+    offsetof(NsSinkSettings, ignore),   offsetof(NsSinkSettings, rollFormat),
+    offsetof(NsSinkSettings, owner)};
+
+static void   DupTexts(NsSinkSettings *settingsPtr);
+static char **TextAt(NsSinkSettings *settingsPtr, int i);
+static void   ApplyForm(Ns_LogSink sink);
+static void   NoteMask(NsRingSink *slotPtr, const char *mask);
+static bool   IsLeftOut(Ns_LogSink sink, Ns_LogStream stream,
+                        const Ns_LogRecord *recordPtr);
+static bool   IsTooMany(Ns_LogSink sink, const Ns_LogRecord *recordPtr);
+static bool   IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
+                        const Ns_LogRecord *recordPtr);
+static void   GetTrouble(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 void
 NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
@@ -41,17 +60,38 @@ NsSinkGetSettings(Ns_LogSink sink, NsSinkSettings *settingsPtr)
     /* The sink's own lock may be held for as long as a write takes. */
     Ns_MutexLock(&sink->sleep.lock);
     *settingsPtr = sink->settings;
-    settingsPtr->rollFormat = ns_strcopy(sink->settings.rollFormat);
-    settingsPtr->ignore = ns_strcopy(sink->settings.ignore);
+    DupTexts(settingsPtr);
     Ns_MutexUnlock(&sink->sleep.lock);
 }
 
 void
 NsSinkFreeSettings(NsSinkSettings *settingsPtr)
 {
-    ns_free(settingsPtr->rollFormat);
-    ns_free(settingsPtr->ignore);
-    settingsPtr->rollFormat = settingsPtr->ignore = NULL;
+    for (int i = 0; i < Ns_NrElements(textOffsets); i++) {
+        char **textPtr = TextAt(settingsPtr, i);
+
+        ns_free(*textPtr);
+        *textPtr = NULL;
+    }
+}
+
+/*
+ * Copies in place of the texts that the settings have.
+ */
+static void
+DupTexts(NsSinkSettings *settingsPtr)
+{
+    for (int i = 0; i < Ns_NrElements(textOffsets); i++) {
+        char **textPtr = TextAt(settingsPtr, i);
+
+        *textPtr = ns_strcopy(*textPtr);
+    }
+}
+
+static char **
+TextAt(NsSinkSettings *settingsPtr, int i)
+{
+    return (char **) (void *) ((char *) settingsPtr + textOffsets[i]);
 }
 
 void
@@ -62,15 +102,15 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     Ns_MutexLock(&sink->sleep.lock);
     sink->settings = *settingsPtr;
     sink->settings.version = old.version + 1;
-    sink->settings.rollFormat = ns_strcopy(settingsPtr->rollFormat);
-    sink->settings.ignore = ns_strcopy(settingsPtr->ignore);
+    DupTexts(&sink->settings);
     Ns_MutexUnlock(&sink->sleep.lock);
     NsSinkFreeSettings(&old);
     NsKindsFree(&sink->ignored);
     (void) NsKindsInit(&sink->ignored, settingsPtr->ignore);
+    ApplyForm(sink);
     sink->target->nextRoll = sink->typePtr->filePtr == NULL
         ? 0
-        : NsSinkNextRoll(settingsPtr->rollHour, time(NULL));
+        : NsSinkNextRoll(settingsPtr, time(NULL));
     atomic_store(&sink->limits.wakeBytes, settingsPtr->bufferBytes);
     atomic_store(&sink->limits.turnLines, settingsPtr->bufferLines);
     atomic_store(&sink->limits.maxMemory, settingsPtr->maxMemory);
@@ -78,10 +118,48 @@ NsSinkApplySettings(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     NsSinkNoteSettings(sink);
 }
 
-time_t
-NsSinkNextRoll(int hour, time_t now)
+/*
+ * Who sets the texts has checked them.
+ */
+static void
+ApplyForm(Ns_LogSink sink)
 {
-    return hour < 0 ? 0 : NsCalendarNext(now, NS_CALENDAR_ANY_DAY, hour * 3600);
+    const NsSinkSettings *settingsPtr = &sink->settings;
+    NsFormSpec            spec = {.format = settingsPtr->format,
+                                  .template = settingsPtr->template,
+                                  .mask = settingsPtr->mask,
+                                  .fields = settingsPtr->fields};
+    Ns_DString            error;
+
+    Ns_DStringInit(&error);
+    NsFormDestroy(&sink->form);
+    sink->form = NsFormCreate(&spec, &error);
+    NsAssert(sink->form != NULL);
+    NsConditionsDestroy(&sink->conditions);
+    if (settingsPtr->conditions != NULL) {
+        sink->conditions = NsConditionsCreate(settingsPtr->conditions, &error);
+        NsAssert(sink->conditions != NULL);
+    }
+    Ns_DStringFree(&error);
+}
+
+/*
+ * Weeks begin on Monday.
+ */
+time_t
+NsSinkNextRoll(const NsSinkSettings *settingsPtr, time_t now)
+{
+    int period = settingsPtr->rollSeconds, hour = settingsPtr->rollHour;
+
+    if (period == 0 && hour < 0) {
+        return 0;
+    }
+    if (period > 0 && period < NS_CALENDAR_DAY) {
+        return NsCalendarNextMultiple(now, period);
+    }
+    return NsCalendarNext(now,
+                          period > NS_CALENDAR_DAY ? 1 : NS_CALENDAR_ANY_DAY,
+                          MAX(hour, 0) * 3600);
 }
 
 void
@@ -92,13 +170,31 @@ NsSinkNoteSettings(Ns_LogSink sink)
     if (sink->reader->slotPtr != NULL) {
         sink->reader->slotPtr->slowNanos = settingsPtr->slowNanos;
         sink->reader->slotPtr->minSeverity = settingsPtr->minSeverity;
-        sink->reader->slotPtr->format = settingsPtr->format;
+        sink->reader->slotPtr->format = NsFormNumber(sink->form);
+        if (sink->reader->slotPtr->start == 0) {
+            sink->reader->slotPtr->start = nsLogStyle.start;
+        }
         sink->reader->slotPtr->onlyErrors = settingsPtr->onlyErrors;
+        NoteMask(sink->reader->slotPtr, settingsPtr->mask);
         sink->reader->slotPtr->maxSpillKiB = (uint32_t)
             MIN(settingsPtr->maxSpill / 1024
                     + (settingsPtr->maxSpill % 1024 > 0),
                 UINT32_MAX);
     }
+}
+
+/*
+ * For whoever prints the memory.  One that is too long hides all.
+ */
+static void
+NoteMask(NsRingSink *slotPtr, const char *mask)
+{
+    const char *text = mask == NULL ? ""
+        : strlen(mask) < sizeof(slotPtr->mask)
+        ? mask
+        : "too long";
+
+    strcpy(slotPtr->mask, text);
 }
 
 bool
@@ -112,20 +208,75 @@ NsSinkWantsRecord(Ns_LogSink sink, Ns_LogStream stream,
             || (settingsPtr->onlyErrors && !NsUnitHasError(recordPtr))) {
             return false;
         }
-        return settingsPtr->sample <= 1
-            || sink->nSampled++ % (unsigned) settingsPtr->sample == 0;
+    } else if ((settingsPtr->minSeverity >= 0
+                && NsSeverityWeight(recordPtr->severity)
+                    < NsSeverityWeight(settingsPtr->minSeverity))
+               || (sink->ignored.n > 0
+                   && IsIgnored(&sink->ignored, stream, recordPtr))) {
+        return false;
     }
-    return (settingsPtr->minSeverity < 0
-            || NsSeverityWeight(recordPtr->severity)
-                >= NsSeverityWeight(settingsPtr->minSeverity))
-        && (sink->ignored.n == 0
-            || !IsIgnored(&sink->ignored, stream, recordPtr));
+    return likely(sink->conditions == NULL && settingsPtr->sample <= 1
+                  && settingsPtr->maxRate == 0)
+        || !IsLeftOut(sink, stream, recordPtr);
+}
+
+/*
+ * By a condition, by sampling, or since there are too many: audit records never
+ * are, and errors are not sampled.
+ */
+static __attribute__((noinline)) bool
+IsLeftOut(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr)
+{
+    bool isError = stream == nsOperationStream
+        ? NsUnitHasError(recordPtr)
+        : NsSeverityWeight(recordPtr->severity) >= NsSeverityWeight(Error);
+
+    if (stream == nsAuditStream) {
+        return false;
+    }
+    if (sink->conditions != NULL
+        && !NsConditionsHold(sink->conditions, NsStreamFields(stream),
+                             recordPtr)) {
+        return true;
+    }
+    if (sink->settings.sample > 1 && !isError
+        && sink->nSampled++ % (unsigned) sink->settings.sample != 0) {
+        return true;
+    }
+    return sink->settings.maxRate > 0 && IsTooMany(sink, recordPtr);
+}
+
+/*
+ * Lanes are merged by time, but not exactly: a record may be a little older
+ * than the period that has begun.
+ */
+static bool
+IsTooMany(Ns_LogSink sink, const Ns_LogRecord *recordPtr)
+{
+    NsSinkRate *ratePtr = &sink->rate;
+    int64_t     span = sink->settings.rateNanos;
+
+    NsAssert(span > 0);
+    if (ratePtr->begin == 0 || recordPtr->time - ratePtr->begin >= span
+        || ratePtr->begin - recordPtr->time >= span) {
+        ratePtr->begin = recordPtr->time;
+        ratePtr->n = 0;
+    }
+    if (ratePtr->n < sink->settings.maxRate) {
+        ratePtr->n++;
+        return false;
+    }
+    if (ratePtr->nLeft++ == 0) {
+        ratePtr->first = recordPtr->time;
+    }
+    ratePtr->last = recordPtr->time;
+    return true;
 }
 
 /*
  * Ignored by its kind; only records of two streams have kinds.
  */
-static bool
+static __attribute__((noinline)) bool
 IsIgnored(const NsKinds *kindsPtr, Ns_LogStream stream,
           const Ns_LogRecord *recordPtr)
 {
@@ -178,6 +329,8 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         - statsPtr->ignored - statsPtr->droppedFailed - statsPtr->droppedDamaged
         - statsPtr->droppedRejected;
     statsPtr->accepted += statsPtr->droppedMemory;
+    statsPtr->leftover = atomic_load(&sink->counts.nClaimed);
+    statsPtr->leftoverBytes = atomic_load(&sink->counts.claimedBytes);
     statsPtr->spilled = MIN(atomic_load(&sink->counts.nSpilled),
                             statsPtr->pending);
     statsPtr->spilledBytes = atomic_load(&sink->counts.spilledBytes);
@@ -186,6 +339,25 @@ NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr)
         atomic_store(&sink->counts.deepest, statsPtr->pending);
     }
     statsPtr->deepest = atomic_load(&sink->counts.deepest);
+}
+
+Ns_LogSink
+NsSinkRequiredInTrouble(Ns_LogStream stream)
+{
+    Ns_LogSink sink;
+
+    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
+        NsSinkStats stats = {0};
+
+        if (sink->isRequired && !NsSinkIsRemoved(sink)
+            && (stream == NULL || NsSinkWants(sink, NsStreamIndex(stream)))) {
+            GetTrouble(sink, &stats);
+            if (stats.trouble != NS_TROUBLE_NONE) {
+                return sink;
+            }
+        }
+    }
+    return NULL;
 }
 
 /*

@@ -10,9 +10,9 @@
 #include "log/sink/sink.h"
 
 /*
- * The time of the next roll at that hour; 0: never.
+ * The time of the next roll by the calendar; 0: never.
  */
-time_t NsSinkNextRoll(int hour, time_t now);
+time_t NsSinkNextRoll(const NsSinkSettings *settingsPtr, time_t now);
 
 /*
  * Replace the settings by a copy of these.

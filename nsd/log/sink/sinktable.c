@@ -137,7 +137,15 @@ NsSinkFile(Ns_LogSink sink)
 const char *
 NsSinkOption(Ns_LogSink sink, int index)
 {
-    return index == 0 ? NsSinkFile(sink) : sink->values[index].text;
+    const char *text;
+
+    if (index == 0) {
+        return NsSinkFile(sink);
+    }
+    text = sink->values[index].text;
+    return sink->typePtr->options[index].isSecret && *text != '\0'
+        ? "***"
+        : text;
 }
 
 const char *

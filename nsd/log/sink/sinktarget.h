@@ -10,6 +10,16 @@
 
 #include "log/sink/sink.h"
 
+/*
+ * What a target that is a file has been asked for; each includes what is above
+ * it.
+ */
+typedef enum {
+    NS_ASK_NOTHING,
+    NS_ASK_REOPEN,
+    NS_ASK_SIGNAL /* It may roll the file, too. */
+} NsSinkAsk;
+
 typedef struct NsSinkTarget {
     char             *file;
     int               fd;
@@ -18,17 +28,18 @@ typedef struct NsSinkTarget {
     int64_t           lookDue;       /* Next check that it has its name. */
     bool              isAstray;      /* The last check found its name gone. */
     bool              isReopenDue;   /* As soon as the buffer is written. */
-    atomic_bool       isReopenAsked; /* Any thread sets it. */
+    atomic_int        asked;         /* NsSinkAsk; any thread sets it. */
     bool              isSynced;      /* What it received is on disk, */
     bool              isNameSynced;  /* and so is its name in the directory. */
     int               leftReason;    /* Sync of the last file failed; or 0. */
     bool              isSyncFailing; /* And that was reported. */
     void             *own;           /* The type's. */
-    bool              isDatagram;    /* syslog: each message by itself. */
-    time_t            nextRoll;
-    int64_t           rotateAfter; /* No roll by size before; one failed. */
-    struct NsBacklog *backlogPtr;  /* NULL: never compressed. */
-    bool              isClosed;    /* Records are dropped. */
+    time_t            nextRoll;      /* 0: none by time. */
+    time_t            retainDue;     /* When to look at the backups; or 0. */
+    bool              isShort;       /* Their file system is, of room. */
+    int64_t           rotateAfter;   /* No roll by size before; one failed. */
+    struct NsBacklog *backlogPtr;    /* NULL: never compressed. */
+    bool              isClosed;      /* Records are dropped. */
 } NsSinkTarget;
 
 #endif

@@ -8,7 +8,7 @@
  *          RUNNING --lines buffered, or just written--> BATCHING
  *              until the buffer time is over; a nudge wakes it, or keeps it
  *              awake: many bytes, or an error
- *          RUNNING --a pass right after a pass, or writing fails--> RESTING
+ *          RUNNING --many records came, or writing fails--> RESTING
  *              only requests and a shortage of memory wake it
  *          RUNNING --no worker serves it any more, or yet--> CALLERS
  *              each record brings its caller to take a turn; see sinkwork.c
@@ -44,6 +44,13 @@
  * threads that log, so there should be few; a line may be late by 10 ms.
  */
 #define REST_NANOS INT64_C(8000000)
+/*
+ * A pass that reads fewer records than this is followed by one when it is time
+ * to write: many sinks with a few records each would keep a thread awake.
+ */
+#define MANY_RECORDS 64
+/* Sinks that wait for their time are due together, at multiples of this. */
+#define TOGETHER_NANOS INT64_C(4000000)
 /* Threads that were not needed for this long end. */
 #define SURPLUS_NANOS (30 * NS_STAMP_SECOND)
 
@@ -208,8 +215,8 @@ static Plan
 WorkOnce(Ns_LogSink sink, bool isTimeUp)
 {
     const NsSinkSettings *settingsPtr = &sink->settings;
-    int64_t               start = NsLogClock();
-    uint64_t              before;
+    int64_t               start = NsLogClock(), now;
+    uint64_t              before, nNew;
     Plan                  plan;
 
     NsAssert(IsMine(sink));
@@ -221,16 +228,20 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
      * that are not in the future.
      */
     (void) atomic_exchange(&sink->sleep.isNudged, false);
+    atomic_fetch_add(&sink->counts.nPasses, 1);
     NsSinkPass(sink, 0);
     plan.until =
         NsDeliverDue(sink, isTimeUp ? NS_FLUSH_IN_TIME : NS_FLUSH_AFTER_PASS);
+    nNew = NRecords(sink) - before;
+    now = NsLogClock();
     if (sink->failing->reason != 0) {
         plan.state = NS_SINK_RESTING;
     } else if (settingsPtr->bufferLines > 0 || settingsPtr->bufferBytes == 0) {
-        plan.state = NRecords(sink) != before ? NS_SINK_RUNNING : NS_SINK_IDLE;
-    } else if (NRecords(sink) != before) {
+        plan.state = nNew > 0 ? NS_SINK_RUNNING : NS_SINK_IDLE;
+    } else if (nNew >= MANY_RECORDS
+               || (nNew > 0 && sink->typePtr->isDatabase)) {
         plan.state = NS_SINK_RUNNING;
-        if (NsLogClock() - start < REST_NANOS) {
+        if (now - start < REST_NANOS) {
             int64_t until = start + REST_NANOS;
 
             plan.state = NS_SINK_RESTING;
@@ -239,8 +250,8 @@ WorkOnce(Ns_LogSink sink, bool isTimeUp)
     } else if (sink->buffer->nBuffered > 0) {
         plan.state = NS_SINK_BATCHING;
     } else if (!sink->typePtr->isDatabase
-               && start - sink->buffer->lastFlush < settingsPtr->bufferNanos
-               && start > sink->buffer->lastFlush) {
+               && now - sink->buffer->lastFlush < settingsPtr->bufferNanos
+               && now >= sink->buffer->lastFlush) {
         plan.state = NS_SINK_BATCHING;
         plan.until = sink->buffer->lastFlush + settingsPtr->bufferNanos;
     } else {
@@ -277,7 +288,13 @@ Sleep(Ns_LogSink sink, Plan plan)
         return NS_CHORE_NOW;
     }
     if (plan.until != 0) {
-        next = NsClockNow() + MAX(plan.until - NsLogClock(), 0);
+        /* Asked once: it may be set between two questions. */
+        int64_t span = plan.until - NsLogClock();
+
+        next = NsClockNow() + MAX(span, 0);
+        if (plan.state == NS_SINK_BATCHING) {
+            next = (next / TOGETHER_NANOS + 1) * TOGETHER_NANOS;
+        }
     }
     Ns_MutexLock(&sink->sleep.lock);
     NsSinkEnterLocked(sink, plan.state);

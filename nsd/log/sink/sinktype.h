@@ -17,8 +17,8 @@
  */
 typedef struct NsSinkFileProcs {
     /*
-     * Between two records: reopen it if another thread has asked for that
-     * (isReopenAsked), and roll it if it is time (nextRoll).
+     * Between two records: do what another thread has asked for (asked), roll
+     * it if it is time (nextRoll), and delete backups (retainDue).
      */
     void (*tendProc)(Ns_LogSink sink);
 
@@ -37,8 +37,8 @@ typedef struct NsSinkFileProcs {
                               void *arg);
 
     /*
-     * Start: the sink begins, or its settings have changed.  End: the sink is
-     * being freed.
+     * Start: the sink begins, or its settings have changed; tend it soon.  End:
+     * the sink is being freed.
      */
     void (*startProc)(Ns_LogSink sink);
     void (*endProc)(Ns_LogSink sink);
@@ -55,8 +55,8 @@ typedef struct NsSinkType {
     const Ns_LogSinkOption *options;
 
     /*
-     * Their defaults.  NULL: the type is the server's own and uses only the
-     * sink's `file`.
+     * Their defaults.  NULL: the type is the server's own, and a sink that is
+     * not made of a draft has only its `file`.
      */
     const Ns_LogSinkValue *defaults;
 

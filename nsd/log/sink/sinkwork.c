@@ -20,6 +20,7 @@
 #include "log/sink/sinkpass.h"
 #include "log/sink/sinkwake.h"
 #include "log/stream/entry.h"
+#include <sched.h>
 
 #define DRAIN_SECONDS 2
 
@@ -64,6 +65,32 @@ NsSinkServeHere(Ns_LogSink sink, int64_t time)
 }
 
 /*
+ * Callers of a sink that is not awaited have left it to us if they came while
+ * we looked.
+ */
+int64_t
+NsSinkOldest(Ns_LogSink sink)
+{
+    int64_t oldest = atomic_load(&sink->counts.claimedSince);
+
+    if (oldest != 0) {
+        return oldest;
+    }
+    if (!NsSinkTryLock(sink)) {
+        return atomic_load(&sink->counts.writingSince);
+    }
+    oldest = NsSinkFirstTime(sink);
+    NsSinkUnlock(sink);
+    if (!atomic_load(&sink->isAwaited)
+        && atomic_load(&sink->sleep.state) == NS_SINK_CALLERS
+        && atomic_load(&sink->turns.nServed)
+            < atomic_load(&sink->turns.nComers)) {
+        NsSinkTakeTurn(sink, 0);
+    }
+    return oldest;
+}
+
+/*
  * Lines that need not be written yet wait in the lanes.
  */
 static bool
@@ -76,21 +103,28 @@ IsTurnDue(Ns_LogSink sink, uint64_t number)
     return more <= 0 || number > served + (uint64_t) more || NsLaneIsTight();
 }
 
+/*
+ * Memory that is taken may not be in a lane yet: other threads are filling it,
+ * or give it back because they could not get all they need.  Let them run.
+ */
 bool
 NsSinkMakeRoom(void)
 {
     Ns_LogSink sink;
-    bool       hasServed = false;
+    bool       isAny = false, hasServed = false;
 
     if (nsSinkIsAsync || NsEntryIsDeferring()) {
         return false;
     }
     NsSinkEnter();
     for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (atomic_load(&sink->sleep.state) == NS_SINK_CALLERS
-            && atomic_load(&sink->isAwaited)
-            && atomic_load(&sink->failing->since) == 0
-            && NsSinkHeld(sink) > 0) {
+        if (atomic_load(&sink->sleep.state) != NS_SINK_CALLERS
+            || !atomic_load(&sink->isAwaited)
+            || atomic_load(&sink->failing->since) != 0) {
+            continue;
+        }
+        isAny = true;
+        if (NsSinkHeld(sink) > 0) {
             NsSinkLock(sink);
             NsSinkPass(sink, 0);
             (void) NsDeliverFlush(sink);
@@ -99,7 +133,10 @@ NsSinkMakeRoom(void)
         }
     }
     NsSinkLeave();
-    return hasServed;
+    if (isAny && !hasServed) {
+        sched_yield();
+    }
+    return isAny;
 }
 
 void

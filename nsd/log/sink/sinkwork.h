@@ -24,8 +24,8 @@ void NsSinkTakeTurn(Ns_LogSink sink, int64_t time);
 void NsSinkServeHere(Ns_LogSink sink, int64_t time);
 
 /*
- * For the bell: write what is kept by awaited sinks that no worker serves.
- * False: they keep no memory.
+ * For the bell: write what is kept by awaited sinks that no worker serves, or
+ * let other threads go on if they keep nothing.  False: there are none.
  */
 bool NsSinkMakeRoom(void);
 

@@ -12,6 +12,8 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "log/stream/field.h"
+#include "log/stream/line.h"
 #include "log/stream/stream.h"
 #include "nslog.h"
 #include "nsthread.h"
@@ -22,6 +24,11 @@
 #define MAX_ESCAPED      4
 #define MAX_JSON_ESCAPED 6
 #define MAX_REST         1024
+#define MAX_TIME         80
+
+/* What is copied at once, as far as it goes, and what that may be too much. */
+#define SHORT 16
+#define SLACK (4 * SHORT)
 
 /*
  * Compared all at once where the processor can.
@@ -47,16 +54,18 @@ typedef struct Access {
     const char            *agent;
 } Access;
 
-static bool        ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
-static bool        TakeHeader(Access *accessPtr, const char **namePtr,
-                              uint32_t *nNamePtr, const char **valuePtr,
-                              uint32_t *nValuePtr);
-static const char *TakeCounted(Access *accessPtr, uint32_t *lengthPtr);
-static char       *PutText(char *to, const char *text);
-static char       *PutMember(char *to, const char *name, const char *bytes,
-                             size_t length);
-static char       *PutJson(char *to, const char *bytes, size_t length);
-static char       *PutJsonTime(char *to, int64_t micros);
+static bool ReadRecord(const Ns_LogRecord *recordPtr, Access *accessPtr);
+static bool TakeHeader(Access *accessPtr, const char **namePtr,
+                       uint32_t *nNamePtr, const char **valuePtr,
+                       uint32_t *nValuePtr);
+static bool TakeFlagged(Access *accessPtr, uint32_t flag, const char **valuePtr,
+                        uint32_t *nValuePtr);
+static const char  *TakeCounted(Access *accessPtr, uint32_t *lengthPtr);
+static char        *PutText(char *to, const char *text);
+static char        *PutMember(char *to, const char *name, const char *bytes,
+                              size_t length);
+static char        *PutJson(char *to, const char *bytes, size_t length);
+static char        *PutJsonTime(char *to, int64_t micros);
 static inline char *PutQuoted(char *to, const char *bytes, size_t length,
                               bool isPlain);
 static inline char *PutString(char *to, const char *bytes, size_t length,
@@ -67,8 +76,48 @@ static char *PutUser(char *to, const char *bytes, size_t length, bool isPlain);
 static char *PutNumber(char *to, int64_t number);
 static char *PutMicros(char *to, int64_t micros);
 static int64_t Duration(const Ns_AccessRecord *r);
+static char   *PutHeaders(char *to, Access *accessPtr);
 static char   *PutTimes(char *to, const Access *accessPtr);
 static char   *PutTime(char *to, time_t seconds, bool isFormatted);
+
+static size_t       PutPieces(const NsPieces     *piecesPtr,
+                              const Ns_LogRecord *recordPtr, char *buffer,
+                              size_t room);
+static inline char *PutVariable(char *to, const NsVariable *variablePtr,
+                                const Ns_LogRecord *recordPtr,
+                                const char *const  *texts);
+static char *PutPart(char *to, NsVariableKind kind, const char *const *texts,
+                     const char *end);
+static inline char *PutShort(char *to, const char *from, size_t length,
+                             const char *end);
+static int64_t      SpanOf(const Ns_AccessRecord *r, int index);
+static bool ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr);
+static bool NextHeader(NsFields *fieldsPtr, NsFieldText *namePtr,
+                       NsFieldText *valuePtr);
+static void ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+                          const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+                          const void *arg);
+static NsFieldText ServerOf(const char *stream);
+static uint32_t    LengthOf(const NsFieldText *textPtr);
+static void        PutCounted(NsLogOut *outPtr, const NsFieldText *textPtr);
+
+/*
+ * What stands before the headers, in this order, if the record says so.
+ */
+static const struct {
+    uint32_t         flag;
+    NsFieldTextIndex index;
+    const char      *name; /* In JSON. */
+} flagged[] = {{NS_ACCESS_THREADNAME, NS_FIELD_THREAD, "thread"},
+               {NS_ACCESS_REQUESTID, NS_FIELD_REQUEST_ID, "request_id"},
+               {NS_ACCESS_TRACEID, NS_FIELD_TRACE_ID, "trace_id"},
+               {NS_ACCESS_SPANID, NS_FIELD_SPAN_ID, "span_id"}};
+
+static const NsFieldProcs fieldProcs = {
+    .readProc = ReadFields,
+    .nextProc = NextHeader,
+    .replaceProc = ReplaceFields,
+    .piecesProc = PutPieces};
 
 Ns_LogStream
 Ns_LogAccessStream(const char *name)
@@ -85,6 +134,7 @@ Ns_LogAccessStream(const char *name)
     (void) Ns_LogStreamAddFormat(stream, "combined", Ns_LogAccessLine,
                                  &combinedFlags);
     (void) Ns_LogStreamAddFormat(stream, "json", Ns_LogAccessJson, NULL);
+    NsStreamSetFields(stream, &fieldProcs);
     return stream;
 }
 
@@ -95,8 +145,8 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     size_t      most = MAX_ESCAPED * recordPtr->length + MAX_REST;
     char       *to = buffer;
     Access      access;
-    const char *name, *value;
-    uint32_t    nName, nValue, flags;
+    const char *value;
+    uint32_t    nValue, flags;
     bool        isPlain; /* No string needs an escape. */
 
     if (!ReadRecord(recordPtr, &access)) {
@@ -110,7 +160,7 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutString(to, access.peer, access.r->peerLength, isPlain);
     *to++ = ' ';
     if ((flags & NS_ACCESS_THREADNAME) != 0
-        && TakeHeader(&access, &name, &nName, &value, &nValue)) {
+        && TakeFlagged(&access, NS_ACCESS_THREADNAME, &value, &nValue)) {
         to = PutString(to, value, nValue, IsPlain(value, nValue));
     } else {
         *to++ = '-';
@@ -139,13 +189,31 @@ Ns_LogAccessLine(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     if ((flags & NS_ACCESS_PARTIALTIMES) != 0) {
         to = PutTimes(to, &access);
     }
-    while (arg == NULL && TakeHeader(&access, &name, &nName, &value, &nValue)) {
-        *to++ = ' ';
-        to = PutQuoted(to, value, nValue, IsPlain(value, nValue));
+    if (arg == NULL) {
+        to = PutHeaders(to, &access);
     }
     *to++ = '\n';
     NsAssert((size_t) (to - buffer) <= most);
     return (size_t) (to - buffer);
+}
+
+/*
+ * Behind the identifiers, which the line does not have.
+ */
+static char *
+PutHeaders(char *to, Access *accessPtr)
+{
+    const char *name, *value;
+    uint32_t    nName, nValue;
+
+    (void) TakeFlagged(accessPtr, NS_ACCESS_REQUESTID, &value, &nValue);
+    (void) TakeFlagged(accessPtr, NS_ACCESS_TRACEID, &value, &nValue);
+    (void) TakeFlagged(accessPtr, NS_ACCESS_SPANID, &value, &nValue);
+    while (TakeHeader(accessPtr, &name, &nName, &value, &nValue)) {
+        *to++ = ' ';
+        to = PutQuoted(to, value, nValue, IsPlain(value, nValue));
+    }
+    return to;
 }
 
 size_t
@@ -167,9 +235,10 @@ Ns_LogAccessJson(char *buffer, size_t room, const Ns_LogRecord *recordPtr,
     to = PutText(to, "{\"time\":");
     to = PutJsonTime(to, recordPtr->time / 1000);
     to = PutMember(to, "peer", access.peer, access.r->peerLength);
-    if ((access.r->flags & NS_ACCESS_THREADNAME) != 0
-        && TakeHeader(&access, &name, &nName, &value, &nValue)) {
-        to = PutMember(to, "thread", value, nValue);
+    for (int i = 0; i < Ns_NrElements(flagged); i++) {
+        if (TakeFlagged(&access, flagged[i].flag, &value, &nValue)) {
+            to = PutMember(to, flagged[i].name, value, nValue);
+        }
     }
     to = PutMember(to, "user", access.user, access.r->userLength);
     to = PutMember(to, "request", access.request, access.r->requestLength);
@@ -249,6 +318,20 @@ TakeHeader(Access *accessPtr, const char **namePtr, uint32_t *nNamePtr,
 }
 
 /*
+ * What stands among the headers if the record has that flag.
+ */
+static bool
+TakeFlagged(Access *accessPtr, uint32_t flag, const char **valuePtr,
+            uint32_t *nValuePtr)
+{
+    const char *name;
+    uint32_t    nName;
+
+    return (accessPtr->r->flags & flag) != 0
+        && TakeHeader(accessPtr, &name, &nName, valuePtr, nValuePtr);
+}
+
+/*
  * NULL if the record ends before.
  */
 static const char *
@@ -298,16 +381,13 @@ PutJson(char *to, const char *bytes, size_t length)
 static char *
 PutJsonTime(char *to, int64_t micros)
 {
-    time_t    seconds = (time_t) (micros / MICROS);
-    struct tm tm;
-    char      text[80];
-    size_t    n;
+    NsLogOut out = {to + 1, MAX_TIME, 0};
 
-    gmtime_r(&seconds, &tm);
-    n = strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%S", &tm);
-    NsAssert(n > 0);
-    snprintf(text + n, sizeof(text) - n, ".%06dZ\"", (int) (micros % MICROS));
-    return PutText(to, text);
+    to[0] = '"';
+    NsLogPutUtc(&out, micros);
+    NsAssert(out.length <= MAX_TIME);
+    to[out.length + 1] = '"';
+    return to + out.length + 2;
 }
 
 static inline char *
@@ -507,4 +587,265 @@ PutTime(char *to, time_t seconds, bool isFormatted)
     /* A fixed number of bytes is faster than the right one. */
     memcpy(to, last.text, sizeof(last.text));
     return to + last.length;
+}
+
+/*
+ * Neither text nor number is longer than the record, whose head alone is longer
+ * than any number.
+ */
+static size_t
+PutPieces(const NsPieces *piecesPtr, const Ns_LogRecord *recordPtr,
+          char *buffer, size_t room)
+{
+    size_t most = piecesPtr->textBytes
+        + (size_t) piecesPtr->n * recordPtr->length + SLACK;
+    const NsPiece *piecePtr = piecesPtr->pieces;
+    char          *to = buffer;
+    Access         access;
+    const char    *texts[NS_FIELD_AGENT - NS_FIELD_PEER + 2];
+
+    NsAssert(piecesPtr->isPlain);
+    if (most > room || !ReadRecord(recordPtr, &access)
+        || !IsPlain(access.peer, (size_t) (access.next - access.peer))) {
+        return 0;
+    }
+    /* Each ends where the next one begins. */
+    texts[0] = access.peer;
+    texts[1] = access.user;
+    texts[2] = access.request;
+    texts[3] = access.referer;
+    texts[4] = access.agent;
+    texts[5] = access.next;
+    for (;; piecePtr++) {
+        memcpy(to, piecePtr->text, NS_PIECE_ROOM);
+        if (unlikely(piecePtr->length > NS_PIECE_ROOM)) {
+            memcpy(to, piecePtr->text, piecePtr->length);
+        }
+        to += piecePtr->length;
+        if (piecePtr->variablePtr == NULL) {
+            break;
+        }
+        to = PutVariable(to, piecePtr->variablePtr, recordPtr, texts);
+    }
+    *to++ = '\n';
+    NsAssert((size_t) (to - buffer) <= most);
+    return (size_t) (to - buffer);
+}
+
+static inline char *
+PutVariable(char *to, const NsVariable *variablePtr,
+            const Ns_LogRecord *recordPtr, const char *const *texts)
+{
+    const Ns_AccessRecord *r = recordPtr->bytes;
+    const char            *end = (const char *) r + recordPtr->length;
+    int                    i = variablePtr->index - NS_FIELD_PEER;
+
+    /* Most are texts and numbers. */
+    if (variablePtr->kind == NS_VARIABLE_TEXT) {
+        if (texts[i] == texts[i + 1]) {
+            *to = '-';
+            return to + 1;
+        }
+        return PutShort(to, texts[i], (size_t) (texts[i + 1] - texts[i]), end);
+    }
+    if (variablePtr->kind == NS_VARIABLE_NUMBER) {
+        return PutNumber(to,
+                         variablePtr->index == NS_FIELD_STATUS ? r->status
+                                                               : r->bytesSent);
+    }
+    switch (variablePtr->kind) {
+    case NS_VARIABLE_LOCAL:
+        memcpy(to,
+               NsLogZonedTimeText((time_t) (MAX(recordPtr->time, 0)
+                                            / NS_STAMP_SECOND)),
+               NS_LOG_ZONED_TIME_LENGTH);
+        return to + NS_LOG_ZONED_TIME_LENGTH;
+    case NS_VARIABLE_EPOCH:
+        return PutMicros(to, recordPtr->time / 1000);
+    case NS_VARIABLE_SECONDS:
+        return PutMicros(to, SpanOf(r, variablePtr->index));
+    default:
+        return PutPart(to, variablePtr->kind, texts, end);
+    }
+}
+
+static char *
+PutPart(char *to, NsVariableKind kind, const char *const *texts,
+        const char *end)
+{
+    const char *const *linePtr = &texts[NS_FIELD_REQUEST - NS_FIELD_PEER];
+    NsFieldText        part =
+        NsPartOfRequest(kind,
+                        (NsFieldText){linePtr[0],
+                                      (size_t) (linePtr[1] - linePtr[0])});
+
+    if (part.length == 0) {
+        *to = '-';
+        return to + 1;
+    }
+    return PutShort(to, part.bytes, part.length, end);
+}
+
+/*
+ * A fixed number of bytes is faster than the right one, if so many can be read.
+ */
+static inline char *
+PutShort(char *to, const char *from, size_t length, const char *end)
+{
+    if (likely(length <= SHORT && end - from >= SHORT)) {
+        memcpy(to, from, SHORT);
+    } else if (likely(length <= 2 * SHORT && end - from >= 2 * SHORT)) {
+        memcpy(to, from, 2 * SHORT);
+    } else if (likely(length <= 4 * SHORT && end - from >= 4 * SHORT)) {
+        memcpy(to, from, 4 * SHORT);
+    } else {
+        memcpy(to, from, length);
+    }
+    return to + length;
+}
+
+static int64_t
+SpanOf(const Ns_AccessRecord *r, int index)
+{
+    switch (index) {
+    case NS_FIELD_DURATION:
+        return Duration(r);
+    case NS_FIELD_ACCEPT:
+        return r->acceptSpan;
+    case NS_FIELD_QUEUE:
+        return r->queueSpan;
+    case NS_FIELD_FILTER:
+        return r->filterSpan;
+    default:
+        NsAssert(index == NS_FIELD_RUN);
+        return r->runSpan;
+    }
+}
+
+static bool
+ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr)
+{
+    Access                 access;
+    const Ns_AccessRecord *r;
+    const char            *value;
+    uint32_t               nValue;
+
+    if (!ReadRecord(recordPtr, &access)) {
+        return false;
+    }
+    r = access.r;
+    for (int i = 0; i < Ns_NrElements(flagged); i++) {
+        if (TakeFlagged(&access, flagged[i].flag, &value, &nValue)) {
+            fieldsPtr->texts[flagged[i].index] = (NsFieldText){value, nValue};
+        }
+    }
+    fieldsPtr->texts[NS_FIELD_SERVER] = ServerOf(recordPtr->stream);
+    fieldsPtr->texts[NS_FIELD_PEER] = (NsFieldText){access.peer, r->peerLength};
+    fieldsPtr->texts[NS_FIELD_USER] = (NsFieldText){access.user, r->userLength};
+    fieldsPtr->texts[NS_FIELD_REQUEST] = (NsFieldText){
+        access.request, r->requestLength};
+    fieldsPtr->texts[NS_FIELD_REFERER] = (NsFieldText){
+        access.referer, r->refererLength};
+    fieldsPtr->texts[NS_FIELD_AGENT] = (NsFieldText){
+        access.agent, r->agentLength};
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_STATUS, r->status);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_BYTES, r->bytesSent);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_START, access.start);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_DURATION, Duration(r));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_ACCEPT, r->acceptSpan);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_QUEUE, r->queueSpan);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_FILTER, r->filterSpan);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_RUN, r->runSpan);
+    fieldsPtr->pairs = access.next;
+    fieldsPtr->pairsEnd = access.end;
+    fieldsPtr->nPairs = access.nHeaders;
+    NsAssert(fieldsPtr->pairs <= fieldsPtr->pairsEnd);
+    return true;
+}
+
+/*
+ * The stream is access/SERVER/MODULE.
+ */
+static NsFieldText
+ServerOf(const char *stream)
+{
+    const char *first = strchr(stream, '/'), *last = strrchr(stream, '/');
+
+    return first == NULL || last == first
+        ? (NsFieldText){NULL, 0}
+        : (NsFieldText){first + 1, (size_t) (last - first) - 1};
+}
+
+static bool
+NextHeader(NsFields *fieldsPtr, NsFieldText *namePtr, NsFieldText *valuePtr)
+{
+    Access   access = {.nHeaders = fieldsPtr->nPairs,
+                       .next = fieldsPtr->pairs,
+                       .end = fieldsPtr->pairsEnd};
+    uint32_t nName, nValue;
+    bool     isThere = TakeHeader(&access, &namePtr->bytes, &nName,
+                                  &valuePtr->bytes, &nValue);
+
+    NsAssert(access.next <= access.end);
+    fieldsPtr->nPairs = access.nHeaders;
+    fieldsPtr->pairs = access.next;
+    if (isThere) {
+        namePtr->length = nName;
+        valuePtr->length = nValue;
+    }
+    return isThere;
+}
+
+static void
+ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+              const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+              const void *arg)
+{
+    static const NsFieldTextIndex order[] = {
+        NS_FIELD_PEER, NS_FIELD_USER, NS_FIELD_REQUEST, NS_FIELD_REFERER,
+        NS_FIELD_AGENT};
+    const NsFieldText hidden = {NS_FIELD_HIDDEN, sizeof(NS_FIELD_HIDDEN) - 1};
+    NsFields          rest = *fieldsPtr;
+    NsFieldText       put[NS_FIELD_TEXTS], name, value;
+    Ns_AccessRecord   r;
+
+    NsAssert(fieldsPtr->recordPtr->length >= sizeof(r));
+    memcpy(&r, fieldsPtr->recordPtr->bytes, sizeof(r));
+    for (int i = 0; i < NS_FIELD_TEXTS; i++) {
+        put[i] = texts[i].bytes != NULL ? texts[i] : fieldsPtr->texts[i];
+    }
+    r.peerLength = LengthOf(&put[NS_FIELD_PEER]);
+    r.userLength = LengthOf(&put[NS_FIELD_USER]);
+    r.requestLength = LengthOf(&put[NS_FIELD_REQUEST]);
+    r.refererLength = LengthOf(&put[NS_FIELD_REFERER]);
+    r.agentLength = LengthOf(&put[NS_FIELD_AGENT]);
+    NsLogPut(outPtr, (const char *) &r, sizeof(r));
+    for (int i = 0; i < Ns_NrElements(order); i++) {
+        NsLogPut(outPtr, put[order[i]].bytes, put[order[i]].length);
+    }
+    for (int i = 0; i < Ns_NrElements(flagged); i++) {
+        if (put[flagged[i].index].bytes != NULL) {
+            PutCounted(outPtr, &(NsFieldText){"", 0});
+            PutCounted(outPtr, &put[flagged[i].index]);
+        }
+    }
+    while (NextHeader(&rest, &name, &value)) {
+        PutCounted(outPtr, &name);
+        PutCounted(outPtr, hidesProc(&name, arg) ? &hidden : &value);
+    }
+}
+
+static uint32_t
+LengthOf(const NsFieldText *textPtr)
+{
+    return (uint32_t) textPtr->length;
+}
+
+static void
+PutCounted(NsLogOut *outPtr, const NsFieldText *textPtr)
+{
+    uint32_t length = LengthOf(textPtr);
+
+    NsLogPut(outPtr, (const char *) &length, sizeof(length));
+    NsLogPut(outPtr, textPtr->bytes, textPtr->length);
 }

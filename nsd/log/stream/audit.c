@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 
 #include "base/assert.h"
+#include "log/stream/field.h"
+#include "log/stream/identity.h"
 #include "log/stream/json.h"
 #include "log/stream/stream.h"
 #include "log/stream/unit.h"
@@ -24,12 +26,33 @@ static bool IsOurs(const char *key);
 static void AppendPair(Ns_DString *dsPtr, const char *key, const char *value);
 static Ns_LogFormatProc FormatAudit;
 static const char      *Next(const char **nextPtr, const char *end);
+static bool ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr);
+static bool NextPair(NsFields *fieldsPtr, NsFieldText *keyPtr,
+                     NsFieldText *valuePtr);
+static void ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+                          const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+                          const void *arg);
+
+static const NsFieldProcs fieldProcs = {
+    .readProc = ReadFields, .nextProc = NextPair, .replaceProc = ReplaceFields};
+
+/*
+ * Keys of the server's own that are fields, too.
+ */
+static const struct {
+    const char      *key;
+    NsFieldTextIndex index;
+} ownFields[] = {
+    {"server", NS_FIELD_SERVER},     {"peer", NS_FIELD_PEER},
+    {"user", NS_FIELD_USER},         {"request_id", NS_FIELD_REQUEST_ID},
+    {"trace_id", NS_FIELD_TRACE_ID}, {"span_id", NS_FIELD_SPAN_ID}};
 
 void
 NsAuditInit(void)
 {
     (void) Ns_LogStreamCreate("audit", FormatAudit, NULL);
     (void) Ns_LogStreamAddFormat(nsAuditStream, "json", FormatAudit, NULL);
+    NsStreamSetFields(nsAuditStream, &fieldProcs);
 }
 
 Ns_ReturnCode
@@ -55,6 +78,9 @@ NsAuditWrite(const NsAuditRecord *recordPtr)
     AppendPair(&ds, "server", recordPtr->server);
     AppendPair(&ds, "peer", recordPtr->peer);
     AppendPair(&ds, "user", recordPtr->user);
+    AppendPair(&ds, "request_id", NsLogIdentityGet()->requestId);
+    AppendPair(&ds, "trace_id", NsLogIdentityGet()->traceId);
+    AppendPair(&ds, "span_id", NsLogIdentityGet()->spanId);
     for (int i = 0; i + 1 < recordPtr->nWords; i += 2) {
         Ns_DStringAppend(&ds, IsOurs(recordPtr->words[i]) ? "_" : "");
         AppendPair(&ds, recordPtr->words[i], recordPtr->words[i + 1]);
@@ -103,7 +129,8 @@ static bool
 IsOurs(const char *key)
 {
     static const char *const ours[] = {
-        "time", "kind", "thread", "server", "peer", "user"};
+        "time", "kind",       "thread",   "server", "peer",
+        "user", "request_id", "trace_id", "span_id"};
 
     for (int i = 0; i < Ns_NrElements(ours); i++) {
         if (STREQ(key, ours[i])) {
@@ -167,4 +194,71 @@ Next(const char **nextPtr, const char *end)
     *nextPtr = null + 1;
     NsAssert(*nextPtr <= end);
     return string;
+}
+
+static bool
+ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr)
+{
+    const char *next = recordPtr->bytes;
+    const char *end = next + recordPtr->length;
+    const char *thread = Next(&next, end), *kind = Next(&next, end);
+    NsFields    rest;
+    NsFieldText key, value;
+
+    if (kind == NULL) {
+        return false;
+    }
+    fieldsPtr->texts[NS_FIELD_THREAD] = (NsFieldText){thread, strlen(thread)};
+    fieldsPtr->texts[NS_FIELD_KIND] = (NsFieldText){kind, strlen(kind)};
+    fieldsPtr->pairs = next;
+    fieldsPtr->pairsEnd = end;
+    rest = *fieldsPtr;
+    while (NextPair(&rest, &key, &value)) {
+        for (int i = 0; i < Ns_NrElements(ownFields); i++) {
+            if (STREQ(key.bytes, ownFields[i].key)) {
+                fieldsPtr->texts[ownFields[i].index] = value;
+            }
+        }
+    }
+    return true;
+}
+
+static bool
+NextPair(NsFields *fieldsPtr, NsFieldText *keyPtr, NsFieldText *valuePtr)
+{
+    const char *key = Next(&fieldsPtr->pairs, fieldsPtr->pairsEnd);
+    const char *value = key == NULL
+        ? NULL
+        : Next(&fieldsPtr->pairs, fieldsPtr->pairsEnd);
+
+    if (value == NULL) {
+        return false;
+    }
+    *keyPtr = (NsFieldText){key, strlen(key)};
+    *valuePtr = (NsFieldText){value, strlen(value)};
+    return true;
+}
+
+static void
+ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+              const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+              const void *arg)
+{
+    NsFields    rest = *fieldsPtr;
+    NsFieldText key, value;
+
+    NsAssert(fieldsPtr->pairs <= fieldsPtr->pairsEnd);
+    NsLogPut(outPtr, fieldsPtr->recordPtr->bytes,
+             (size_t) (fieldsPtr->pairs
+                       - (const char *) fieldsPtr->recordPtr->bytes));
+    while (NextPair(&rest, &key, &value)) {
+        if (STREQ(key.bytes, "peer") && texts[NS_FIELD_PEER].bytes != NULL) {
+            value = texts[NS_FIELD_PEER];
+        } else if (hidesProc(&key, arg)) {
+            value = (NsFieldText){NS_FIELD_HIDDEN, strlen(NS_FIELD_HIDDEN)};
+        }
+        NsLogPut(outPtr, key.bytes, key.length + 1);
+        NsLogPut(outPtr, value.bytes, value.length);
+        NsLogPut(outPtr, "", 1);
+    }
 }

@@ -13,6 +13,7 @@
 #include "base/fatal.h"
 #include "log/ring/ring.h"
 #include "log/stream/filter.h"
+#include "log/stream/identity.h"
 #include "log/stream/severity.h"
 #include "nssockaddr.h"
 #include "nsstring.h"
@@ -90,6 +91,8 @@ void
 NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
                 const char *message, size_t length)
 {
+    const NsLogIdentity *identityPtr = NsLogIdentityGet();
+
     *entryPtr = (NsLogEntry){
         .time = NsLogClock(),
         .severity = (int) severity,
@@ -98,7 +101,10 @@ NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
         .thread = Ns_ThreadId(),
         .threadName = Ns_ThreadGetName(),
         .message = message,
-        .messageLength = length};
+        .messageLength = length,
+        .requestId = identityPtr->requestId,
+        .traceId = identityPtr->traceId,
+        .spanId = identityPtr->spanId};
 }
 
 void
@@ -308,6 +314,7 @@ NsEntryAppendLines(Ns_DString *dsPtr)
     NsLogStyle style = nsLogStyle;
 
     style.sanitize = 0;
+    nsLogContext = (NsLogContext){.start = nsLogStyle.start};
     for (int i = 0; i < bufferPtr->nKept; i++) {
         const Kept *keptPtr = &bufferPtr->kept[i];
         NsLogEntry  entry;
@@ -323,6 +330,7 @@ NsEntryAppendLines(Ns_DString *dsPtr)
         Ns_DStringSetLength(dsPtr, start + (int) out.length);
         out = (NsLogOut){Ns_DStringValue(dsPtr) + start, out.length, 0};
         NsLogLine(&out, &entry, &style);
+        nsLogContext.previous = entry.time;
     }
 }
 

@@ -16,11 +16,18 @@ static void   PutControl(NsLogOut *outPtr, unsigned char c);
 void
 NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
 {
+    NsLogPut(outPtr, "\"", 1);
+    NsJsonText(outPtr, bytes, length);
+    NsLogPut(outPtr, "\"", 1);
+}
+
+void
+NsJsonText(NsLogOut *outPtr, const char *bytes, size_t length)
+{
     const unsigned char *p = (const unsigned char *) bytes;
     size_t               start = 0, i = 0;
 
-    NsLogPut(outPtr, "\"", 1);
-    while (i < length) {
+    while ((i += NsJsonPlainRun(bytes + i, length - i)) < length) {
         size_t n = p[i] == '"' || p[i] == '\\'
             ? 0
             : Ns_LogCharBytes(bytes + i, length - i);
@@ -35,7 +42,34 @@ NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length)
         }
     }
     NsLogPut(outPtr, bytes + start, length - start);
-    NsLogPut(outPtr, "\"", 1);
+}
+
+size_t
+NsJsonPlainRun(const char *bytes, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    size_t         n = 0;
+
+    for (; length - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
+        uint64_t word, delete, quote, slash;
+
+        /* A high bit shows a byte that is none of these, or may be. */
+        memcpy(&word, bytes + n, sizeof(word));
+        delete = word ^ ones * 0x7f;
+        quote = word ^ ones * '"';
+        slash = word ^ ones * '\\';
+        if (((word - ones * ' ') | (delete - ones) | (quote - ones)
+             | (slash - ones) | word)
+            & ones * 0x80) {
+            break;
+        }
+    }
+    while (n < length && bytes[n] >= ' ' && bytes[n] < 0x7f && bytes[n] != '"'
+           && bytes[n] != '\\') {
+        n++;
+    }
+    NsAssert(n <= length);
+    return n;
 }
 
 size_t
@@ -60,17 +94,9 @@ NsJsonName(NsLogOut *outPtr, const char *name, bool isFirst)
 void
 NsJsonTime(NsLogOut *outPtr, int64_t nanos)
 {
-    time_t    seconds = (time_t) (nanos / NS_STAMP_SECOND);
-    struct tm tm;
-    char      text[80];
-    int       n;
-
-    gmtime_r(&seconds, &tm);
-    n = snprintf(text, sizeof(text), "\"%04d-%02d-%02dT%02d:%02d:%02d.%06dZ\"",
-                 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                 tm.tm_min, tm.tm_sec, (int) (nanos % NS_STAMP_SECOND / 1000));
-    NsAssert(n > 0 && (size_t) n < sizeof(text));
-    NsLogPut(outPtr, text, (size_t) n);
+    NsLogPut(outPtr, "\"", 1);
+    NsLogPutUtc(outPtr, nanos / 1000);
+    NsLogPut(outPtr, "\"", 1);
 }
 
 void

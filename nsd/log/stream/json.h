@@ -10,9 +10,16 @@
 #include "log/stream/line.h"
 
 /*
- * A string in quotes.  Bytes that are not UTF-8 become U+FFFD.
+ * A string in quotes, and without.  Bytes that are not UTF-8 become U+FFFD.
  */
 void NsJsonString(NsLogOut *outPtr, const char *bytes, size_t length);
+void NsJsonText(NsLogOut *outPtr, const char *bytes, size_t length);
+
+/*
+ * How many of the first bytes are ASCII that needs no escape: not even `"` and
+ * `\`.
+ */
+size_t NsJsonPlainRun(const char *bytes, size_t length);
 
 /*
  * "name": with a comma before it, unless it is the first of its object.

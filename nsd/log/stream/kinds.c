@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0
  * kinds.c --
  *
- *      Lists of event kinds.
+ *      Lists of words, such as event kinds.
  */
 
 #include "log/stream/kinds.h"

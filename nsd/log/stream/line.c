@@ -7,19 +7,29 @@
 #include "log/stream/line.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "log/stream/severity.h"
 #include "nslog.h"
 #include "nsstring.h"
 
+#define MICROS INT64_C(1000000)
+
+static void PutTime(NsLogOut *outPtr, int64_t time, const NsLogStyle *stylePtr);
+static size_t Fraction(char *text, int64_t time);
+static void   PutThread(NsLogOut *outPtr, const NsLogEntry *entryPtr,
+                        const NsLogStyle *stylePtr);
 static void   PutName(NsLogOut *outPtr, const char *name,
                       const NsLogStyle *stylePtr);
-static bool   IsHidden(const unsigned char *p, size_t n);
+static void PutMessage(NsLogOut *outPtr, const NsLogEntry *entryPtr, int level);
+static void PutPriority(NsLogOut *outPtr, const NsLogEntry *entryPtr);
+static bool IsHidden(const unsigned char *p, size_t n);
 static size_t PlainRun(const unsigned char *p, size_t length);
 static size_t PutSurrogates(NsLogOut *outPtr, const unsigned char *p,
                             size_t length);
 static void   PutHex(NsLogOut *outPtr, unsigned char byte);
 static size_t Hex(char *buffer, uintptr_t value);
 
-NsLogStyle nsLogStyle = {.sanitize = 2};
+NsLogStyle                 nsLogStyle = {.sanitize = 2};
+_Thread_local NsLogContext nsLogContext;
 
 static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -28,19 +38,89 @@ void
 NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
           const NsLogStyle *stylePtr)
 {
+    NsLogStyle plain;
+
+    if (unlikely(nsLogContext.isForJournal)) {
+        plain = *stylePtr;
+        plain.hidesTime = true;
+        plain.isExpanded = false;
+        stylePtr = &plain;
+        PutPriority(outPtr, entryPtr);
+    }
+    if (!stylePtr->hidesTime) {
+        PutTime(outPtr, entryPtr->time, stylePtr);
+    }
+    if (!stylePtr->hidesThread) {
+        PutThread(outPtr, entryPtr, stylePtr);
+    }
+    if (unlikely(entryPtr->requestId != NULL)) {
+        NsLogPut(outPtr, "[", 1);
+        PutName(outPtr, entryPtr->requestId, stylePtr);
+        NsLogPut(outPtr, "]", 1);
+    }
+    if (!stylePtr->hidesTime || !stylePtr->hidesThread
+        || entryPtr->requestId != NULL) {
+        NsLogPut(outPtr, " ", 1);
+    }
+    PutName(outPtr, entryPtr->severityName, stylePtr);
+    NsLogPut(outPtr, ": ", 2);
+    if (stylePtr->isExpanded) {
+        NsLogPut(outPtr, "\n    ", 5);
+    }
+    PutMessage(outPtr, entryPtr, stylePtr->sanitize);
+    NsLogPut(outPtr, "\n\n", stylePtr->isExpanded ? 2u : 1u);
+}
+
+/*
+ * "[date.usec+span]": with isRelative, seconds since the start in place of the
+ * date.
+ */
+static void
+PutTime(NsLogOut *outPtr, int64_t time, const NsLogStyle *stylePtr)
+{
+    char    text[64];
+    size_t  n = 0;
+    int64_t span = MAX(time - nsLogContext.previous, 0);
+
+    NsLogPut(outPtr, "[", 1);
+    if (stylePtr->isRelative && nsLogContext.start != 0) {
+        time = MAX(time - nsLogContext.start, 0);
+        n = NsLogDigits(text, (uint64_t) (time / NS_STAMP_SECOND), 1);
+    } else {
+        NsLogPut(outPtr, NsLogTimeText((time_t) (time / NS_STAMP_SECOND)),
+                 NS_LOG_TIME_LENGTH);
+    }
+    if (stylePtr->usec) {
+        n += Fraction(text + n, time);
+    }
+    if (stylePtr->showsSpan && nsLogContext.previous != 0) {
+        text[n++] = '+';
+        n += NsLogDigits(text + n, (uint64_t) (span / NS_STAMP_SECOND), 1);
+        n += Fraction(text + n, span);
+    }
+    text[n++] = ']';
+    NsAssert(n <= sizeof(text));
+    NsLogPut(outPtr, text, n);
+}
+
+static size_t
+Fraction(char *text, int64_t time)
+{
+    text[0] = '.';
+    return 1
+        + NsLogDigits(text + 1, (uint64_t) (time % NS_STAMP_SECOND) / 1000, 6);
+}
+
+/*
+ * "[pid.thread][name]"
+ */
+static void
+PutThread(NsLogOut *outPtr, const NsLogEntry *entryPtr,
+          const NsLogStyle *stylePtr)
+{
     char   ids[64];
     size_t n = 0;
 
-    NsLogPut(outPtr, "[", 1);
-    NsLogPut(outPtr, NsLogTimeText((time_t) (entryPtr->time / NS_STAMP_SECOND)),
-             NS_LOG_TIME_LENGTH);
-    if (stylePtr->usec) {
-        ids[n++] = '.';
-        n += NsLogDigits(ids + n,
-                         (uint64_t) (entryPtr->time % NS_STAMP_SECOND) / 1000,
-                         6);
-    }
-    ids[n++] = ']';
     ids[n++] = '[';
     n += NsLogDigits(ids + n, (uint64_t) entryPtr->pid, 1);
     ids[n++] = '.';
@@ -50,15 +130,7 @@ NsLogLine(NsLogOut *outPtr, const NsLogEntry *entryPtr,
     NsAssert(n <= sizeof(ids));
     NsLogPut(outPtr, ids, n);
     PutName(outPtr, entryPtr->threadName, stylePtr);
-    NsLogPut(outPtr, "] ", 2);
-    PutName(outPtr, entryPtr->severityName, stylePtr);
-    NsLogPut(outPtr, ": ", 2);
-    if (stylePtr->isExpanded) {
-        NsLogPut(outPtr, "\n    ", 5);
-    }
-    NsLogSanitize(outPtr, entryPtr->message, entryPtr->messageLength,
-                  stylePtr->sanitize);
-    NsLogPut(outPtr, "\n\n", stylePtr->isExpanded ? 2u : 1u);
+    NsLogPut(outPtr, "]", 1);
 }
 
 /*
@@ -68,6 +140,39 @@ static void
 PutName(NsLogOut *outPtr, const char *name, const NsLogStyle *stylePtr)
 {
     NsLogSanitize(outPtr, name, strlen(name), MIN(stylePtr->sanitize, 1));
+}
+
+/*
+ * The journal takes each line for an entry.
+ */
+static void
+PutMessage(NsLogOut *outPtr, const NsLogEntry *entryPtr, int level)
+{
+    const char *next = entryPtr->message, *end = next + entryPtr->messageLength;
+    const char *newline;
+
+    while (unlikely(nsLogContext.isForJournal) && level != 1
+           && (newline = memchr(next, '\n', (size_t) (end - next))) != NULL) {
+        NsLogSanitize(outPtr, next, (size_t) (newline - next), level);
+        NsLogPut(outPtr, "\n", 1);
+        PutPriority(outPtr, entryPtr);
+        NsLogPut(outPtr, ":    ", level == 0 ? 0 : 5);
+        next = newline + 1;
+    }
+    NsLogSanitize(outPtr, next, (size_t) (end - next), level);
+}
+
+/*
+ * "<5>"
+ */
+static void
+PutPriority(NsLogOut *outPtr, const NsLogEntry *entryPtr)
+{
+    int  priority = NsSeveritySyslog(entryPtr->severity);
+    char text[] = {'<', (char) ('0' + priority), '>'};
+
+    NsAssert(priority >= 0 && priority <= 7);
+    NsLogPut(outPtr, text, sizeof(text));
 }
 
 void
@@ -165,6 +270,41 @@ NsLogZonedTimeText(time_t seconds)
     NsAssert(n == NS_LOG_ZONED_TIME_LENGTH);
     text[n] = '\0';
     return text;
+}
+
+/*
+ * Most records are of the same second as the one before.
+ */
+void
+NsLogPutUtc(NsLogOut *outPtr, int64_t micros)
+{
+    static _Thread_local struct {
+        time_t seconds;
+        size_t length; /* 0: not used yet. */
+        char   text[64];
+    } last;
+    time_t  seconds = (time_t) (micros / MICROS);
+    int64_t rest = micros % MICROS;
+    char    fraction[8];
+    size_t  n;
+
+    if (rest < 0) {
+        seconds--;
+        rest += MICROS;
+    }
+    if (last.length == 0 || last.seconds != seconds) {
+        struct tm tm;
+
+        gmtime_r(&seconds, &tm);
+        last.length = strftime(last.text, sizeof(last.text),
+                               "%Y-%m-%dT%H:%M:%S.", &tm);
+        last.seconds = seconds;
+        NsAssert(last.length > 0);
+    }
+    NsLogPut(outPtr, last.text, last.length);
+    n = NsLogDigits(fraction, (uint64_t) rest, 6);
+    fraction[n++] = 'Z';
+    NsLogPut(outPtr, fraction, n);
 }
 
 char *

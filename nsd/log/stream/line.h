@@ -9,6 +9,7 @@
 #ifndef NSD_LOG_LINE_H
 #define NSD_LOG_LINE_H
 
+#include "log/stream/journal.h"
 #include "nstypes.h"
 
 typedef struct NsLogEntry {
@@ -20,16 +21,43 @@ typedef struct NsLogEntry {
     const char *threadName;
     const char *message;
     size_t      messageLength;
+    const char *requestId; /* Of the request that it belongs to, or NULL. */
+    const char *traceId;   /* Likewise, */
+    const char *spanId;    /* and likewise. */
 } NsLogEntry;
 
 typedef struct NsLogStyle {
-    bool usec;       /* Six digits behind the seconds. */
-    bool isExpanded; /* Message on a line of its own. */
-    int  sanitize;   /* 0: raw, 1: all on one line, 2: readable, 3: tabs are
-                      * blanks as well. */
+    bool    usec;          /* Six digits behind the seconds. */
+    bool    isExpanded;    /* Message on a line of its own. */
+    bool    hidesTime;     /* No time, */
+    bool    hidesThread;   /* no process and thread at the beginning. */
+    bool    showsSpan;     /* The time since the entry before. */
+    bool    isRelative;    /* Times count from the start of the process. */
+    bool    countsRepeats; /* Equal entries in a row are one line. */
+    int64_t start;         /* Of this process, as NsLogEntry's time. */
+    int     sanitize; /* 0: raw, 1: all on one line, 2: readable, 3: tabs are
+                       * blanks as well. */
 } NsLogStyle;
 
 extern NsLogStyle nsLogStyle; /* Constant after NsLogConfigure. */
+
+/*
+ * What a line has to know besides its entry, with showsSpan or isRelative, or
+ * under systemd.  Of the thread that formats; a sink sets it before each line.
+ */
+typedef struct NsLogContext {
+    int64_t start;        /* Of the process whose entry it is; 0: unknown. */
+    int64_t previous;     /* Time of the sink's entry before; 0: none. */
+    bool    isForJournal; /* A priority, and no time, as in journal.h. */
+} NsLogContext;
+
+extern _Thread_local NsLogContext nsLogContext;
+
+static inline bool
+NsLogNeedsContext(void)
+{
+    return nsLogStyle.showsSpan || nsLogStyle.isRelative || nsJournalIsThere;
+}
 
 /*
  * Bytes that are put one after the other into a buffer that may be too small:
@@ -89,6 +117,11 @@ const char *NsLogTimeText(time_t seconds);
  */
 #define NS_LOG_ZONED_TIME_LENGTH 26
 const char *NsLogZonedTimeText(time_t seconds);
+
+/*
+ * UTC as 2026-11-21T00:07:00.123456Z.
+ */
+void NsLogPutUtc(NsLogOut *outPtr, int64_t micros);
 
 /*
  * Decimal digits of value, at least width of them; how many were written.

@@ -166,6 +166,26 @@ Ns_LogSeveritySetEnabled(Ns_LogSeverity severity, bool enabled)
     return NsSeverityEnable(severity, enabled);
 }
 
+int
+NsSeveritySyslog(int severity)
+{
+    switch (severity) {
+    case Notice:
+    case Deprecated:
+        return 5;
+    case Warning:
+    case Security:
+        return 4;
+    case Error:
+    case Bug:
+        return 3;
+    case Fatal:
+        return 2;
+    default:
+        return 7;
+    }
+}
+
 void
 NsSeverityCountEntry(Ns_LogSeverity severity)
 {

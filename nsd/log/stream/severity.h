@@ -56,6 +56,11 @@ NsSeverityWeight(int severity)
 }
 
 /*
+ * The one of syslog that it corresponds to (RFC 5424, section 6.2.1): 0 to 7.
+ */
+int NsSeveritySyslog(int severity);
+
+/*
  * Count an entry, and how many there were.
  */
 void     NsSeverityCountEntry(Ns_LogSeverity severity);

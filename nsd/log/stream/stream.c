@@ -36,8 +36,9 @@ struct Ns_LogStream_ {
         void                       *arg; /* Constant once proc is set. */
         _Atomic(Ns_LogFormatProc *) proc;
     } formats[NS_LOG_NFORMATS];
-    _Atomic(const Route *) routePtr;
-    Route                 *routes; /* Written with the table of sinks locked, */
+    _Atomic(const NsFieldProcs *) fieldsPtr;
+    _Atomic(const Route *)        routePtr;
+    Route *routes; /* Written with the table of sinks locked, */
     _Atomic(NsStreamSinks *) sinksPtr; /* likewise. */
     atomic_size_t sentOffset; /* Of the count of bytes sent; 0: none. */
     atomic_int    nIdle;      /* Sinks to be woken by the next record. */
@@ -521,6 +522,18 @@ bool
 NsStreamHasFormat(Ns_LogStream stream)
 {
     return atomic_load(&stream->formats[NS_LOG_NATIVE].proc) != NULL;
+}
+
+void
+NsStreamSetFields(Ns_LogStream stream, const NsFieldProcs *procsPtr)
+{
+    atomic_store(&stream->fieldsPtr, procsPtr);
+}
+
+const NsFieldProcs *
+NsStreamFields(Ns_LogStream stream)
+{
+    return atomic_load_explicit(&stream->fieldsPtr, memory_order_acquire);
 }
 
 size_t

@@ -75,7 +75,8 @@ enum {
     NS_LOG_COMMON,
     NS_LOG_COMBINED,
     NS_LOG_JSON,
-    NS_LOG_NFORMATS
+    NS_LOG_NFORMATS,
+    NS_LOG_TEMPLATE = NS_LOG_NFORMATS /* One of a sink's own: see form.h. */
 };
 
 int         NsStreamFormatByName(const char *name); /* -1: none. */
@@ -87,6 +88,14 @@ bool        NsStreamHasFormat(Ns_LogStream stream); /* Its own. */
  * for.  JSON can be had of every stream.
  */
 bool NsStreamKnowsFormat(Ns_LogStream stream, int format);
+
+/*
+ * What takes the records of a stream apart; NULL: nothing does.  Procedures
+ * stay valid.
+ */
+typedef struct NsFieldProcs NsFieldProcs;
+void NsStreamSetFields(Ns_LogStream stream, const NsFieldProcs *procsPtr);
+const NsFieldProcs *NsStreamFields(Ns_LogStream stream);
 
 /*
  * The line of a record, as by a format procedure, in the stream's own format if

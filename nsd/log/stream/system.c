@@ -14,17 +14,24 @@
 #include "base/assert.h"
 #include "base/writeall.h"
 #include "log/stream/entry.h"
+#include "log/stream/field.h"
+#include "log/stream/journal.h"
 #include "log/stream/json.h"
 #include "log/stream/severity.h"
 #include "log/stream/stream.h"
 #include "nsthread.h"
 
-#define NPIECES     4
-#define SHORT_BYTES 4096 /* Of a line that needs no memory. */
+#define NPIECES      7
+#define SHORT_BYTES  4096 /* Of a line that needs no memory. */
+#define MAX_ID_BYTES 128
+/* With ids behind it. */
+#define MAX_SEVERITY_BYTES (UINT16_MAX - 3 * MAX_ID_BYTES)
 
 /*
- * An entry as a record: this head, then the names of thread and severity, each
- * with its null byte, then the message.
+ * An entry as a record: this head, then the name of the thread, with its null
+ * byte; then the name of the severity and, if there are any, the ids of
+ * request, trace and span, likewise; then the message.  severityNameBytes
+ * counts the ids.
  */
 typedef struct SystemRecord {
     uint64_t thread;
@@ -38,10 +45,16 @@ static atomic_int stderrFd = STDERR_FILENO; /* As the process got it; or -1. */
 
 static void         TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
                               struct iovec *pieces);
-static struct iovec NamePiece(const char *name);
+static struct iovec NamePiece(const char *name, size_t maxBytes);
+static struct iovec IdPiece(const char *id);
+static const char  *NextId(const char **nextPtr, const char *end);
 static void         WriteLine(int fd, const NsLogEntry *entryPtr);
 static Ns_LogFormatProc FormatEntry;
 static void             PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr);
+static void PutId(NsLogOut *outPtr, const char *name, const char *id);
+static bool ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr);
+
+static const NsFieldProcs fieldProcs = {.readProc = ReadFields};
 
 void
 NsSystemLogInit(void)
@@ -49,6 +62,7 @@ NsSystemLogInit(void)
     (void) Ns_LogStreamCreate("system", FormatEntry, NULL);
     (void) Ns_LogStreamAddFormat(nsSystemStream, "json", FormatEntry,
                                  &formatsJson);
+    NsStreamSetFields(nsSystemStream, &fieldProcs);
 }
 
 void
@@ -78,8 +92,10 @@ NsSystemLogEncode(const NsLogEntry *entryPtr, Ns_LogRecord *recordPtr)
     bytes = ns_malloc(sizeof(head) + head.threadNameBytes
                       + head.severityNameBytes + entryPtr->messageLength);
     for (int i = 0; i < NPIECES; i++) {
-        memcpy(bytes + n, pieces[i].iov_base, pieces[i].iov_len);
-        n += pieces[i].iov_len;
+        if (pieces[i].iov_len > 0) {
+            memcpy(bytes + n, pieces[i].iov_base, pieces[i].iov_len);
+            n += pieces[i].iov_len;
+        }
     }
     NsAssert(n
              == sizeof(head) + head.threadNameBytes + head.severityNameBytes
@@ -99,24 +115,38 @@ TakeApart(const NsLogEntry *entryPtr, SystemRecord *headPtr,
 {
     *headPtr = (SystemRecord){.thread = entryPtr->thread, .pid = entryPtr->pid};
     pieces[0] = (struct iovec){headPtr, sizeof(*headPtr)};
-    pieces[1] = NamePiece(entryPtr->threadName);
-    pieces[2] = NamePiece(entryPtr->severityName);
+    pieces[1] = NamePiece(entryPtr->threadName, UINT16_MAX);
+    pieces[2] = NamePiece(entryPtr->severityName, UINT16_MAX);
     headPtr->threadNameBytes = (uint16_t) pieces[1].iov_len;
-    headPtr->severityNameBytes = (uint16_t) pieces[2].iov_len;
-    pieces[3] = (struct iovec){
+    pieces[3] = pieces[4] = pieces[5] = (struct iovec){NULL, 0};
+    if (unlikely(entryPtr->requestId != NULL || entryPtr->traceId != NULL)) {
+        pieces[2] = NamePiece(entryPtr->severityName, MAX_SEVERITY_BYTES);
+        pieces[3] = IdPiece(entryPtr->requestId);
+        pieces[4] = IdPiece(entryPtr->traceId);
+        pieces[5] = IdPiece(entryPtr->spanId);
+    }
+    headPtr->severityNameBytes =
+        (uint16_t) (pieces[2].iov_len + pieces[3].iov_len + pieces[4].iov_len
+                    + pieces[5].iov_len);
+    pieces[6] = (struct iovec){
         (void *) entryPtr->message, entryPtr->messageLength};
 }
 
 /*
- * A name with its null byte; only its end, if its length does not fit into the
- * head.
+ * A name with its null byte; only its end, if it is longer.
  */
 static struct iovec
-NamePiece(const char *name)
+NamePiece(const char *name, size_t maxBytes)
 {
-    size_t n = strlen(name) + 1, cut = n > UINT16_MAX ? n - UINT16_MAX : 0;
+    size_t n = strlen(name) + 1, cut = n > maxBytes ? n - maxBytes : 0;
 
     return (struct iovec){(void *) (name + cut), n - cut};
+}
+
+static struct iovec
+IdPiece(const char *id)
+{
+    return NamePiece(id == NULL ? "" : id, MAX_ID_BYTES);
 }
 
 bool
@@ -125,6 +155,7 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
 {
     SystemRecord head;
     const char  *names = (const char *) recordPtr->bytes + sizeof(head);
+    const char  *next;
     size_t       nNames;
 
     if (stream != nsSystemStream || recordPtr->length < sizeof(head)) {
@@ -147,7 +178,26 @@ NsSystemLogDecode(const Ns_LogRecord *recordPtr, Ns_LogStream stream,
         .threadName = names,
         .message = names + nNames,
         .messageLength = recordPtr->length - sizeof(head) - nNames};
+    next = entryPtr->severityName + strlen(entryPtr->severityName) + 1;
+    entryPtr->requestId = NextId(&next, names + nNames);
+    entryPtr->traceId = NextId(&next, names + nNames);
+    entryPtr->spanId = NextId(&next, names + nNames);
     return true;
+}
+
+/*
+ * The last byte before the end is a null byte.
+ */
+static const char *
+NextId(const char **nextPtr, const char *end)
+{
+    const char *id = *nextPtr;
+
+    if (id >= end) {
+        return NULL;
+    }
+    *nextPtr = id + strlen(id) + 1;
+    return *id == '\0' ? NULL : id;
 }
 
 void
@@ -195,6 +245,7 @@ WriteLine(int fd, const NsLogEntry *entryPtr)
     char     line[SHORT_BYTES], *longLine = NULL;
     NsLogOut out = {line, sizeof(line), 0};
 
+    nsLogContext = (NsLogContext){nsLogStyle.start, 0, NsJournalIs(fd)};
     NsLogLine(&out, entryPtr, &nsLogStyle);
     if (out.length > sizeof(line)) {
         longLine = ns_malloc(out.length);
@@ -239,7 +290,49 @@ PutJson(NsLogOut *outPtr, const NsLogEntry *entryPtr)
     NsLogPut(outPtr, number, (size_t) n);
     NsJsonName(outPtr, "thread", false);
     NsJsonString(outPtr, entryPtr->threadName, strlen(entryPtr->threadName));
+    PutId(outPtr, "request_id", entryPtr->requestId);
+    PutId(outPtr, "trace_id", entryPtr->traceId);
+    PutId(outPtr, "span_id", entryPtr->spanId);
     NsJsonName(outPtr, "message", false);
     NsJsonString(outPtr, entryPtr->message, entryPtr->messageLength);
     NsLogPut(outPtr, "}\n", 2);
+}
+
+static void
+PutId(NsLogOut *outPtr, const char *name, const char *id)
+{
+    if (id != NULL) {
+        NsJsonName(outPtr, name, false);
+        NsJsonString(outPtr, id, strlen(id));
+    }
+}
+
+static bool
+ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr)
+{
+    NsLogEntry entry;
+
+    if (!NsSystemLogDecode(recordPtr, nsSystemStream, &entry)) {
+        return false;
+    }
+    fieldsPtr->texts[NS_FIELD_SEVERITY] = (NsFieldText){
+        entry.severityName, strlen(entry.severityName)};
+    fieldsPtr->texts[NS_FIELD_THREAD] = (NsFieldText){
+        entry.threadName, strlen(entry.threadName)};
+    fieldsPtr->texts[NS_FIELD_MESSAGE] = (NsFieldText){
+        entry.message, entry.messageLength};
+    if (entry.requestId != NULL) {
+        fieldsPtr->texts[NS_FIELD_REQUEST_ID] = (NsFieldText){
+            entry.requestId, strlen(entry.requestId)};
+    }
+    if (entry.traceId != NULL) {
+        fieldsPtr->texts[NS_FIELD_TRACE_ID] = (NsFieldText){
+            entry.traceId, strlen(entry.traceId)};
+    }
+    if (entry.spanId != NULL) {
+        fieldsPtr->texts[NS_FIELD_SPAN_ID] = (NsFieldText){
+            entry.spanId, strlen(entry.spanId)};
+    }
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_PID, entry.pid);
+    return true;
 }

@@ -10,6 +10,7 @@
 #include "log/stream/unit.h"
 
 #include "base/assert.h"
+#include "log/stream/field.h"
 #include "log/stream/json.h"
 #include "log/stream/line.h"
 #include "log/stream/stream.h"
@@ -17,6 +18,7 @@
 #include "nsthread.h"
 
 #define STATUS_ERROR 500
+#define TRACE_DIGITS 32 /* What follows is the id of the span. */
 /* No request takes longer; the record of a dead process may be damaged. */
 #define SPAN_MAX (INT64_C(1) << 50)
 
@@ -35,7 +37,8 @@ typedef struct UnitHead {
     uint16_t driverLength;
     uint16_t peerLength;
     uint16_t userLength;
-    uint16_t pad;
+    uint8_t  requestIdLength; /* These two are behind the line. */
+    uint8_t  traceIdLength;   /* With the span's. */
     uint32_t lineLength;
 } UnitHead;
 
@@ -71,12 +74,32 @@ static Ns_LogFormatProc FormatUnit;
 static void             PutEvents(NsLogOut *outPtr, Rest *restPtr, uint32_t n);
 static void        PutString(NsLogOut *outPtr, const char *name, Rest *restPtr,
                              size_t length);
+static void        PutId(NsLogOut *outPtr, const char *name, Rest *restPtr,
+                         size_t length);
 static void        PutSpan(NsLogOut *outPtr, const char *name, int64_t micros);
 static int64_t     Span(int64_t micros);
 static const char *Take(Rest *restPtr, size_t length);
 static void        CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length);
+static size_t      TraceLength(const UnitHead *headPtr);
 static int64_t     Micros(const Ns_Time *timePtr);
 static uint16_t    ShortLength(const char *string);
+static bool ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr);
+static void ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+                          const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+                          const void *arg);
+static void PutEventsOf(NsLogOut *outPtr, const NsFields *fieldsPtr);
+
+static const NsFieldProcs fieldProcs = {.readProc = ReadFields,
+                                        .replaceProc = ReplaceFields,
+                                        .eventsProc = PutEventsOf};
+
+/*
+ * The strings of a record, in this order.
+ */
+static const NsFieldTextIndex textOrder[] = {
+    NS_FIELD_SERVER,     NS_FIELD_THREAD,   NS_FIELD_DRIVER,
+    NS_FIELD_PEER,       NS_FIELD_USER,     NS_FIELD_REQUEST,
+    NS_FIELD_REQUEST_ID, NS_FIELD_TRACE_ID, NS_FIELD_SPAN_ID};
 
 void
 NsUnitInit(void)
@@ -84,6 +107,7 @@ NsUnitInit(void)
     Ns_TlsAlloc(&unitTls, FreeUnit);
     (void) Ns_LogStreamCreate("operation", FormatUnit, NULL);
     (void) Ns_LogStreamAddFormat(nsOperationStream, "json", FormatUnit, NULL);
+    NsStreamSetFields(nsOperationStream, &fieldProcs);
     Ns_LogStreamSetBytesSent(nsOperationStream, offsetof(UnitHead, bytesSent));
 }
 
@@ -161,8 +185,10 @@ NsUnitEnd(const Ns_Access *accessPtr)
     Unit        *unitPtr = myUnit;
     bool         hasEvents = unitPtr != NULL && unitPtr->isOpen;
     const char  *thread = Ns_ThreadGetName();
+    size_t       traceLength = ShortLength(accessPtr->traceId);
+    size_t       spanLength = ShortLength(accessPtr->spanId);
     UnitHead     head;
-    struct iovec pieces[8];
+    struct iovec pieces[11];
 
     if (hasEvents && accessPtr->stage == NS_ACCESS_FINISHED) {
         unitPtr->isOpen = false;
@@ -170,6 +196,7 @@ NsUnitEnd(const Ns_Access *accessPtr)
     if (likely(!Ns_LogStreamWanted(nsOperationStream))) {
         return;
     }
+    NsAssert(traceLength == 0 || traceLength == TRACE_DIGITS);
     head = (UnitHead){
         .start = Micros(&accessPtr->start),
         .acceptSpan = Micros(&accessPtr->acceptSpan),
@@ -186,6 +213,8 @@ NsUnitEnd(const Ns_Access *accessPtr)
         .driverLength = ShortLength(accessPtr->driver),
         .peerLength = ShortLength(accessPtr->peer),
         .userLength = ShortLength(accessPtr->user),
+        .requestIdLength = (uint8_t) ShortLength(accessPtr->requestId),
+        .traceIdLength = (uint8_t) (traceLength + spanLength),
         .lineLength =
             (uint32_t) (accessPtr->line == NULL ? 0 : accessPtr->lineLength)};
     pieces[0] = (struct iovec){&head, sizeof(head)};
@@ -196,6 +225,10 @@ NsUnitEnd(const Ns_Access *accessPtr)
     pieces[5] = (struct iovec){(void *) accessPtr->user, head.userLength};
     pieces[6] = (struct iovec){(void *) accessPtr->line, head.lineLength};
     pieces[7] = (struct iovec){
+        (void *) accessPtr->requestId, head.requestIdLength};
+    pieces[8] = (struct iovec){(void *) accessPtr->traceId, traceLength};
+    pieces[9] = (struct iovec){(void *) accessPtr->spanId, spanLength};
+    pieces[10] = (struct iovec){
         hasEvents ? Ns_DStringValue(&unitPtr->events) : NULL,
         hasEvents ? (size_t) Ns_DStringLength(&unitPtr->events) : 0};
     if (accessPtr->stage == NS_ACCESS_SENDING) {
@@ -255,7 +288,8 @@ NsUnitWithout(const Ns_LogRecord *recordPtr, const NsKinds *kindsPtr,
     CopyBytes(&out, &rest,
               sizeof(head) + head.serverLength + head.threadLength
                   + head.driverLength + head.peerLength + head.userLength
-                  + head.lineLength);
+                  + head.lineLength + head.requestIdLength
+                  + head.traceIdLength);
     for (uint32_t i = 0; i < head.nEvents; i++) {
         Rest        event = rest;
         const char *bytes = Take(&rest, sizeof(EventHead)), *kind;
@@ -314,6 +348,9 @@ FormatUnit(char *buffer, size_t room, const Ns_LogRecord *recordPtr, void *arg)
     PutString(&out, "peer", &rest, head.peerLength);
     PutString(&out, "user", &rest, head.userLength);
     PutString(&out, "request", &rest, head.lineLength);
+    PutId(&out, "request_id", &rest, head.requestIdLength);
+    PutId(&out, "trace_id", &rest, TraceLength(&head));
+    PutId(&out, "span_id", &rest, head.traceIdLength - TraceLength(&head));
     n = snprintf(number, sizeof(number), ",\"status\":%d", head.status);
     NsLogPut(&out, number, (size_t) n);
     n = snprintf(number, sizeof(number), ",\"bytes\":%" PRId64, head.bytesSent);
@@ -362,6 +399,17 @@ PutString(NsLogOut *outPtr, const char *name, Rest *restPtr, size_t length)
     }
 }
 
+/*
+ * Requests need not have one.
+ */
+static void
+PutId(NsLogOut *outPtr, const char *name, Rest *restPtr, size_t length)
+{
+    if (length > 0) {
+        PutString(outPtr, name, restPtr, length);
+    }
+}
+
 static void
 PutSpan(NsLogOut *outPtr, const char *name, int64_t micros)
 {
@@ -405,6 +453,12 @@ CopyBytes(NsLogOut *outPtr, Rest *restPtr, size_t length)
     }
 }
 
+static size_t
+TraceLength(const UnitHead *headPtr)
+{
+    return MIN(headPtr->traceIdLength, TRACE_DIGITS);
+}
+
 static int64_t
 Micros(const Ns_Time *timePtr)
 {
@@ -415,4 +469,91 @@ static uint16_t
 ShortLength(const char *string)
 {
     return string == NULL ? 0 : (uint16_t) MIN(strlen(string), UINT16_MAX);
+}
+
+static bool
+ReadFields(const Ns_LogRecord *recordPtr, NsFields *fieldsPtr)
+{
+    Rest     rest = {recordPtr->bytes, recordPtr->length};
+    UnitHead head;
+    size_t   lengths[Ns_NrElements(textOrder)];
+
+    if (Take(&rest, sizeof(head)) == NULL) {
+        return false;
+    }
+    memcpy(&head, recordPtr->bytes, sizeof(head));
+    lengths[0] = head.serverLength;
+    lengths[1] = head.threadLength;
+    lengths[2] = head.driverLength;
+    lengths[3] = head.peerLength;
+    lengths[4] = head.userLength;
+    lengths[5] = head.lineLength;
+    lengths[6] = head.requestIdLength;
+    lengths[7] = TraceLength(&head);
+    lengths[8] = head.traceIdLength - lengths[7];
+    for (int i = 0; i < Ns_NrElements(textOrder); i++) {
+        const char *bytes = Take(&rest, lengths[i]);
+
+        if (bytes == NULL) {
+            return false;
+        }
+        fieldsPtr->texts[textOrder[i]] = (NsFieldText){bytes, lengths[i]};
+    }
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_STATUS, head.status);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_BYTES, head.bytesSent);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_START,
+                     MIN(MAX(head.start, 0), INT64_MAX / 1000));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_DURATION,
+                     Span(head.queueSpan) + Span(head.filterSpan)
+                         + Span(head.runSpan));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_ACCEPT, Span(head.acceptSpan));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_QUEUE, Span(head.queueSpan));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_FILTER, Span(head.filterSpan));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_RUN, Span(head.runSpan));
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_EVENTS, head.nEvents);
+    NsFieldSetNumber(fieldsPtr, NS_FIELD_ERROR, head.hasError != 0);
+    fieldsPtr->pairs = rest.next;
+    fieldsPtr->pairsEnd = rest.next + rest.left;
+    return true;
+}
+
+/*
+ * Events have no names that could be hidden.
+ */
+static void
+ReplaceFields(NsLogOut *outPtr, const NsFields *fieldsPtr,
+              const NsFieldText *texts, NsFieldHidesProc *hidesProc,
+              const void *arg)
+{
+    NsFieldText put[NS_FIELD_TEXTS];
+    UnitHead    head;
+
+    NsAssert(fieldsPtr->recordPtr->length >= sizeof(head));
+    NsAssert(fieldsPtr->pairs <= fieldsPtr->pairsEnd);
+    memcpy(&head, fieldsPtr->recordPtr->bytes, sizeof(head));
+    for (int i = 0; i < NS_FIELD_TEXTS; i++) {
+        put[i] = texts[i].bytes != NULL ? texts[i] : fieldsPtr->texts[i];
+        if (i != NS_FIELD_REQUEST) {
+            put[i].length = MIN(put[i].length, UINT16_MAX);
+        }
+    }
+    head.peerLength = (uint16_t) put[NS_FIELD_PEER].length;
+    head.userLength = (uint16_t) put[NS_FIELD_USER].length;
+    head.lineLength = (uint32_t) put[NS_FIELD_REQUEST].length;
+    NsLogPut(outPtr, (const char *) &head, sizeof(head));
+    for (int i = 0; i < Ns_NrElements(textOrder); i++) {
+        NsLogPut(outPtr, put[textOrder[i]].bytes, put[textOrder[i]].length);
+    }
+    NsLogPut(outPtr, fieldsPtr->pairs,
+             (size_t) (fieldsPtr->pairsEnd - fieldsPtr->pairs));
+}
+
+static void
+PutEventsOf(NsLogOut *outPtr, const NsFields *fieldsPtr)
+{
+    Rest rest = {fieldsPtr->pairs,
+                 (size_t) (fieldsPtr->pairsEnd - fieldsPtr->pairs)};
+
+    NsAssert(NsFieldHas(fieldsPtr, NS_FIELD_EVENTS));
+    PutEvents(outPtr, &rest, (uint32_t) fieldsPtr->numbers[NS_FIELD_EVENTS]);
 }

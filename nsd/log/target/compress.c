@@ -81,6 +81,7 @@ static bool TakeOver(NsBacklog *backlogPtr, Place *placePtr,
 static void RemoveDone(NsBacklog *backlogPtr, Place *placePtr);
 static void EnterPlace(Place *placePtr, const char *file);
 static const char *PathIn(Place *placePtr, const char *name);
+static const char *RequestIn(Place *placePtr, uint64_t inode);
 static void        Collect(Place *placePtr, bool isRequest, Names *namesPtr);
 static void        FreeNames(Names *namesPtr);
 static bool        HasSuffix(const char *name);
@@ -160,11 +161,17 @@ NsBacklogBegin(NsBacklog *backlogPtr)
 }
 
 void
+NsBacklogLeave(NsBacklog *backlogPtr)
+{
+    NsAssertLocked(&backlogPtr->lock);
+    Ns_MutexUnlock(&backlogPtr->lock);
+}
+
+void
 NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd)
 {
     struct stat st;
     Place       place;
-    Ns_DString  name;
     int         request;
 
     NsAssertLocked(&backlogPtr->lock);
@@ -172,18 +179,26 @@ NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd)
         return;
     }
     EnterPlace(&place, file);
-    Ns_DStringInit(&name);
-    Ns_DStringPrintf(&name, ".%s" REQUEST "%" PRIu64, place.tail,
-                     (uint64_t) st.st_ino);
-    request = open(PathIn(&place, Ns_DStringValue(&name)), REQUEST_FLAGS, 0600);
+    request = open(RequestIn(&place, st.st_ino), REQUEST_FLAGS, 0600);
     if (request < 0) {
         Ns_Log(Error, "log: backups of '%s' cannot be compressed: '%s'", file,
                strerror(errno));
     } else {
         close(request);
     }
-    Ns_DStringFree(&name);
     Ns_DStringFree(&place.path);
+}
+
+bool
+NsBacklogHas(const char *file, uint64_t inode)
+{
+    Place place;
+    bool  isThere;
+
+    EnterPlace(&place, file);
+    isThere = access(RequestIn(&place, inode), F_OK) == 0;
+    Ns_DStringFree(&place.path);
+    return isThere;
 }
 
 void
@@ -341,9 +356,7 @@ CompressOne(NsBacklog *backlogPtr, Place *placePtr, const char *request)
     if (fd >= 0) {
         isOk = CompressInto(requestPath, fd, &bytes)
             && TakeOver(backlogPtr, placePtr, requestPath, inode, bytes);
-        reason = errno;
-        close(fd);
-        errno = reason;
+        (void) NsCloseAfter(fd);
     } else if (Ns_DStringLength(&path) == 0) {
         unlink(requestPath); /* The backup is gone. */
     } else if (errno != EBUSY) {
@@ -564,6 +577,18 @@ PathIn(Place *placePtr, const char *name)
 {
     Ns_DStringSetLength(&placePtr->path, placePtr->nPath);
     Ns_DStringAppend(&placePtr->path, name);
+    return Ns_DStringValue(&placePtr->path);
+}
+
+/*
+ * Likewise, the request for the backup of an inode.
+ */
+static const char *
+RequestIn(Place *placePtr, uint64_t inode)
+{
+    Ns_DStringSetLength(&placePtr->path, placePtr->nPath);
+    Ns_DStringPrintf(&placePtr->path, ".%s" REQUEST "%" PRIu64, placePtr->tail,
+                     inode);
     return Ns_DStringValue(&placePtr->path);
 }
 

@@ -30,16 +30,23 @@ NsBacklog *NsBacklogCreate(void);
 void NsBacklogRelease(NsBacklog **backlogPtrPtr);
 
 /*
- * Backups are renamed between the two only.  End says which file is the log,
- * open as fd or not at all (-1), and has compressed what waits.
+ * Backups are renamed or deleted between two calls only.  End says which file
+ * is the log, open as fd or not at all (-1), and has compressed what waits;
+ * Leave changes nothing of that.
  */
 void NsBacklogBegin(NsBacklog *backlogPtr);
+void NsBacklogLeave(NsBacklog *backlogPtr);
 void NsBacklogEnd(NsBacklog *backlogPtr, const char *file, int fd);
 
 /*
  * In between: what is open as fd is to be compressed once it is a backup.
  */
 void NsBacklogAsk(NsBacklog *backlogPtr, const char *file, int fd);
+
+/*
+ * The backup of that inode is not compressed yet.
+ */
+bool NsBacklogHas(const char *file, uint64_t inode);
 
 /*
  * Let the thread begin; make it stop for good, even in the middle of a file.

@@ -6,7 +6,10 @@
  *
  *      A sink leaves a file only when all lines meant for it have been written.
  *      If they cannot be written, a roll fails; if the file has been renamed
- *      already, the roll continues as soon as it can (isReopenDue).
+ *      already, the roll continues as soon as it can (isReopenDue).  One who
+ *      asks for the file to be opened again, and has its name lead to another
+ *      one, has no lines wait for the old one: what it has not, the new one
+ *      gets.
  */
 
 #include "log/target/fileroll.h"
@@ -20,21 +23,25 @@
 #include "log/sink/sinkbuffer.h"
 #include "log/sink/sinkfd.h"
 #include "log/sink/sinkstate.h"
+#include "log/sink/sinkwake.h"
 #include "log/target/compress.h"
+#include "log/target/filemode.h"
 #include "log/target/openfiles.h"
+#include "log/target/retain.h"
 #include "nslog.h"
 #include "nsthread.h"
 
-/* Rolls that follow each other faster are not rolls by the hour. */
-#define MIN_ROLL_SECONDS 60
 /* Between two looks at the name. */
 #define LOOK_NANOS NS_STAMP_SECOND
 
 static void          Tend(Ns_LogSink sink);
-static void          ReopenIfAsked(Ns_LogSink sink);
+static void          DoAsAsked(Ns_LogSink sink);
+static bool          IsLeftBehind(Ns_LogSink sink);
+static void          RollIfDue(Ns_LogSink sink, time_t now);
 static void          Measure(Ns_LogSink sink);
 static void          Look(Ns_LogSink sink);
 static Ns_ReturnCode Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg);
+static void          Start(Ns_LogSink sink);
 static void          FinishBackups(Ns_LogSink sink);
 static void          LeaveBackups(Ns_LogSink sink);
 static Ns_ReturnCode RenameAndReopen(Ns_LogSink sink, Ns_LogRenameProc *rename,
@@ -50,37 +57,85 @@ const NsSinkFileProcs nsFileProcs = {
     .lookProc = Look,
     .measureProc = Measure,
     .rollProc = Roll,
-    .startProc = FinishBackups,
+    .startProc = Start,
     .endProc = LeaveBackups};
 
 static void
 Tend(Ns_LogSink sink)
 {
-    time_t due = sink->target->nextRoll, now = time(NULL);
+    time_t now = time(NULL);
 
     NsAssertLocked(&sink->lock);
-    ReopenIfAsked(sink);
-    if (due != 0 && now >= due) {
-        sink->target->nextRoll = NsSinkNextRoll(sink->settings.rollHour, now);
-        NsAssert(sink->target->nextRoll - due > MIN_ROLL_SECONDS);
-        (void) Roll(sink, NULL, NULL);
+    if (atomic_load(&sink->isRemoved)) {
+        return;
+    }
+    DoAsAsked(sink);
+    RollIfDue(sink, now);
+    if (unlikely(sink->target->retainDue != 0
+                 && now >= sink->target->retainDue)) {
+        NsRetainBackups(sink);
     }
 }
 
 static void
-ReopenIfAsked(Ns_LogSink sink)
+DoAsAsked(Ns_LogSink sink)
 {
-    if (likely(!atomic_load_explicit(&sink->target->isReopenAsked,
-                                     memory_order_relaxed))) {
+    int asked;
+
+    if (likely(atomic_load_explicit(&sink->target->asked, memory_order_relaxed)
+               == NS_ASK_NOTHING)) {
         return;
     }
-    atomic_store(&sink->target->isReopenAsked, false);
+    asked = atomic_exchange(&sink->target->asked, NS_ASK_NOTHING);
     if (sink->target->file == NULL || sink->target->isClosed) {
         return;
     }
+    /* The system log is rolled by who handles the signal. */
+    if (asked == NS_ASK_SIGNAL && sink->settings.rollsOnSignal
+        && !sink->isStandardOutput
+        && (Roll(sink, NULL, NULL) == NS_OK || !IsLeftBehind(sink))) {
+        return;
+    }
     sink->target->isReopenDue = true;
-    if (NsDeliverFlush(sink) || sink->failing->reason == EFBIG) {
+    sink->failing->retryAt = 0;
+    if (!NsDeliverFlush(sink)
+        && (sink->failing->reason == EFBIG || IsLeftBehind(sink))) {
         NsSinkFdReopenIfDue(sink);
+        (void) NsDeliverFlush(sink);
+    }
+}
+
+/*
+ * The file takes no lines, and its name leads to another one by now, or to one
+ * that can be made.
+ */
+static bool
+IsLeftBehind(Ns_LogSink sink)
+{
+    struct stat old, now;
+
+    return sink->failing->reason != 0
+        && (sink->target->fd < 0 || fstat(sink->target->fd, &old) != 0
+            || stat(sink->target->file, &now) != 0 || now.st_ino != old.st_ino
+            || now.st_dev != old.st_dev);
+}
+
+/*
+ * An empty file stays: its backup would take the place of one with lines.
+ */
+static void
+RollIfDue(Ns_LogSink sink, time_t now)
+{
+    time_t due = sink->target->nextRoll;
+
+    if (likely(due == 0 || now < due)) {
+        return;
+    }
+    sink->target->nextRoll = NsSinkNextRoll(&sink->settings, now);
+    NsAssert(sink->target->nextRoll > now);
+    Measure(sink);
+    if (sink->target->fileBytes > 0 || sink->buffer->nBuffered > 0) {
+        (void) Roll(sink, NULL, NULL);
     }
 }
 
@@ -118,6 +173,7 @@ Roll(Ns_LogSink sink, Ns_LogRenameProc *rename, void *arg)
                      sink->target->fd);
     }
     sink->target->isClosed = false;
+    NsRetainBackups(sink);
     errno = reason;
     return status;
 }
@@ -182,6 +238,20 @@ NoteReopen(Ns_LogSink sink)
         || (NsDeliverNote(sink, Notice, "log: re-opening log file '%s'",
                           sink->target->file)
             && NsDeliverFlush(sink));
+}
+
+/*
+ * A file that is open gets what the settings say by now.
+ */
+static void
+Start(Ns_LogSink sink)
+{
+    NsFileModeApply(sink);
+    FinishBackups(sink);
+    sink->target->retainDue = time(NULL);
+    if (NsSinkIsServed(sink)) {
+        NsSinkKick(sink);
+    }
 }
 
 static void

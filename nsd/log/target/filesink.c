@@ -14,6 +14,7 @@
 #include "log/sink/sink_int.h"
 #include "log/sink/sinktarget.h"
 #include "log/sink/sinkfd.h"
+#include "log/target/filemode.h"
 #include "log/target/fileroll.h"
 #include "log/target/openfiles.h"
 #include "log/target/targetcheck.h"
@@ -72,13 +73,13 @@ OpenFile(Ns_LogSink sink)
     /* Otherwise open waits for somebody to read a FIFO; now writing does. */
     fd = open(sink->target->file,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-              0644);
+              (mode_t) sink->settings.mode);
     if (fd < 0) {
         return errno == ENXIO && stat(sink->target->file, &st) == 0
             && S_ISFIFO(st.st_mode);
     }
     (void) fcntl(fd, F_SETFL, O_APPEND);
-    if (sink->isStandardOutput) {
+    if (sink->isStandardOutput && !nsSinkKeepsOutput) {
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
     }
@@ -98,6 +99,7 @@ OpenFile(Ns_LogSink sink)
         sink->target->fileBytes = (uint64_t) st.st_size;
         sink->target->fileInode = (uint64_t) st.st_ino;
         NsOpenFilesNote(sink, &st);
+        NsFileModeApply(sink);
     }
     return true;
 }

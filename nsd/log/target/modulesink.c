@@ -305,8 +305,7 @@ Judge(Ns_LogSink sink, int status)
     if (status == NS_OK) {
         return true;
     }
-    snprintf(sink->failing->complaint, sizeof(sink->failing->complaint), "%s",
-             targetPtr->module.error);
+    NsDeliverComplain(sink, targetPtr->module.error);
     errno = reason != 0 && reason != EINTR ? reason : EIO;
     return false;
 }

@@ -10,29 +10,13 @@
  */
 
 #include "base/assert.h"
-#include "base/clock.h"
-#include "log/target/openfiles.h"
+#include "log/target/backups.h"
 #include "log/target/rollname.h"
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
 
 #define MAX_NUMBERS 1000
-
-/*
- * A file that may be deleted.
- */
-typedef struct Found {
-    char   *path;
-    int64_t mtime; /* Nanoseconds. */
-} Found;
-
-typedef struct FoundList {
-    const char *newest; /* Counts although it is open; or NULL. */
-    Found      *files;
-    int         n;
-    int         max;
-} FoundList;
 
 static bool        ShiftNumbers(const char *file, int max);
 static bool        Exists(const char *path);
@@ -43,16 +27,10 @@ static int         RollBackup(const char *path, int max);
 static const char *ZippedName(char buffer[PATH_MAX], const char *path);
 static void NumberedName(Ns_DString *dsPtr, const char *file, int number);
 static bool Rename(const char *from, const char *to);
-static bool Unlink(const char *path);
 static int  Purge(const char *file, const regex_t *patternPtr,
                   const char *newest, int max);
-static bool IsBeside(const char *path, const char *file);
 static int  PurgeByFormat(const char *file, const char *format,
                           const char *newest, int max);
-static bool Collect(FoundList *listPtr, const char *file,
-                    const regex_t *patternPtr);
-static void AddFound(FoundList *listPtr, const char *path);
-static int  NewestFirst(const void *left, const void *right);
 
 int
 Ns_RollFile(const char *file, int max)
@@ -123,38 +101,16 @@ Ns_PurgeFiles(const char *file, int max)
 static int
 Purge(const char *file, const regex_t *patternPtr, const char *newest, int max)
 {
-    FoundList list = {newest, NULL, 0, 0};
-    bool      isOk = Collect(&list, file, patternPtr);
+    NsBackups list = {0};
+    bool      isOk = NsBackupsFind(&list, file, patternPtr, newest);
 
-    if (list.n > 1) {
-        qsort(list.files, (size_t) list.n, sizeof(Found), NewestFirst);
-    }
-    for (int i = 0; i < list.n; i++) {
-        NsAssert(i == 0 || list.files[i - 1].mtime >= list.files[i].mtime);
-        NsAssert(IsBeside(list.files[i].path, file));
-        if (isOk && i >= max
-            && (newest == NULL || !STREQ(list.files[i].path, newest))) {
-            isOk = Unlink(list.files[i].path);
+    for (int i = max; i < list.n && isOk; i++) {
+        if (newest == NULL || !STREQ(list.files[i].path, newest)) {
+            isOk = NsBackupDelete(list.files[i].path);
         }
-        ns_free(list.files[i].path);
     }
-    ns_free(list.files);
+    NsBackupsFree(&list);
     return isOk ? NS_OK : NS_ERROR;
-}
-
-/*
- * The path is that of a backup, not that of the log itself.
- */
-static bool
-IsBeside(const char *path, const char *file)
-{
-    const char *pathTail = strrchr(path, '/'), *fileTail = strrchr(file, '/');
-    size_t      n;
-
-    fileTail = fileTail == NULL ? file : fileTail + 1;
-    n = strlen(fileTail);
-    return pathTail != NULL && strncmp(pathTail + 1, fileTail, n) == 0
-        && pathTail[1 + n] == '.';
 }
 
 int
@@ -260,7 +216,7 @@ UnlinkBackup(const char *path)
 {
     char zipped[PATH_MAX];
 
-    return Unlink(path) && Unlink(ZippedName(zipped, path));
+    return NsBackupDelete(path) && NsBackupDelete(ZippedName(zipped, path));
 }
 
 /*
@@ -309,96 +265,4 @@ Rename(const char *from, const char *to)
         return false;
     }
     return true;
-}
-
-static bool
-Unlink(const char *path)
-{
-    struct stat st;
-    bool        isOpen = lstat(path, &st) == 0 && NsOpenFilesHave(&st);
-
-    if (isOpen || (unlink(path) != 0 && errno != ENOENT)) {
-        int reason = isOpen ? EBUSY : errno;
-
-        Ns_Log(Error, "rollfile: failed to delete file '%s': '%s'", path,
-               strerror(reason));
-        errno = reason;
-        return false;
-    }
-    return true;
-}
-
-/*
- * All plain files in the directory of the file whose names are its name, a dot,
- * and a suffix that matches.
- */
-static bool
-Collect(FoundList *listPtr, const char *file, const regex_t *patternPtr)
-{
-    const char    *tail = strrchr(file, '/');
-    size_t         nTail;
-    Ns_DString     path;
-    DIR           *dir;
-    struct dirent *entPtr;
-    int            nPath;
-
-    Ns_DStringInit(&path);
-    Ns_DStringNAppend(&path, tail == NULL ? "./" : file,
-                      tail == NULL ? 2 : (int) (tail - file) + 1);
-    nPath = Ns_DStringLength(&path);
-    tail = tail == NULL ? file : tail + 1;
-    nTail = strlen(tail);
-    dir = opendir(Ns_DStringValue(&path));
-    if (dir == NULL) {
-        Ns_DStringFree(&path);
-        return errno == ENOENT;
-    }
-    while ((entPtr = readdir(dir)) != NULL) {
-        if (strncmp(entPtr->d_name, tail, nTail) == 0
-            && entPtr->d_name[nTail] == '.'
-            && (patternPtr == NULL
-                || regexec(patternPtr, entPtr->d_name + nTail + 1, 0, NULL, 0)
-                    == 0)) {
-            Ns_DStringSetLength(&path, nPath);
-            Ns_DStringAppend(&path, entPtr->d_name);
-            AddFound(listPtr, Ns_DStringValue(&path));
-        }
-    }
-    closedir(dir);
-    Ns_DStringFree(&path);
-    return true;
-}
-
-static void
-AddFound(FoundList *listPtr, const char *path)
-{
-    struct stat st;
-
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return;
-    }
-    if (NsOpenFilesHave(&st)
-        && (listPtr->newest == NULL || !STREQ(path, listPtr->newest))) {
-        return; /* A log that is open for writing. */
-    }
-    if (listPtr->n == listPtr->max) {
-        listPtr->max = MAX(32, 2 * listPtr->max);
-        listPtr->files = ns_realloc(listPtr->files,
-                                    (size_t) listPtr->max * sizeof(Found));
-    }
-    listPtr->files[listPtr->n++] = (Found){
-        .path = ns_strdup(path),
-        .mtime = (int64_t) st.st_mtim.tv_sec * NS_STAMP_SECOND
-            + st.st_mtim.tv_nsec};
-}
-
-static int
-NewestFirst(const void *left, const void *right)
-{
-    const Found *leftPtr = left, *rightPtr = right;
-
-    if (leftPtr->mtime != rightPtr->mtime) {
-        return leftPtr->mtime < rightPtr->mtime ? 1 : -1;
-    }
-    return strcmp(rightPtr->path, leftPtr->path);
 }

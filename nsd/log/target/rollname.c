@@ -9,6 +9,8 @@
 #include "base/assert.h"
 #include "nsstring.h"
 
+#define NUMBER "[0-9]{3}" /* Of a backup. */
+
 /*
  * The results of the conversions of strftime, in the C locale.
  */
@@ -65,8 +67,13 @@ NsRollPattern(regex_t *patternPtr, const char *format)
 
     Ns_DStringInit(&ds);
     Ns_DStringAppend(&ds, "^");
-    AppendFormat(&ds, format);
-    Ns_DStringAppend(&ds, "(\\.[0-9]{3})?(\\.gz)?$");
+    if (format == NULL) {
+        Ns_DStringAppend(&ds, NUMBER);
+    } else {
+        AppendFormat(&ds, format);
+        Ns_DStringAppend(&ds, "(\\." NUMBER ")?");
+    }
+    Ns_DStringAppend(&ds, "(\\.gz)?$");
     isOk = regcomp(patternPtr, Ns_DStringValue(&ds), REG_EXTENDED | REG_NOSUB)
         == 0;
     Ns_DStringFree(&ds);

@@ -20,8 +20,8 @@ size_t NsRollSuffix(char *buffer, size_t room, const char *format,
 /*
  * A pattern for suffixes that the format makes at some time, with the number
  * that another file of the same name gets, compressed or not; and for nothing
- * else.  For regexec, and regfree by the caller.  False: there can be no such
- * pattern.
+ * else.  Format NULL: for numbers.  For regexec, and regfree by the caller.
+ * False: there can be no such pattern.
  */
 bool NsRollPattern(regex_t *patternPtr, const char *format);
 

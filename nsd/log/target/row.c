@@ -8,7 +8,8 @@
 
 #include "base/assert.h"
 #include "log/sink/sink_int.h"
-#include "log/stream/json.h"
+#include "log/sink/sinkbuffer.h"
+#include "log/stream/line.h"
 #include "log/stream/severity.h"
 
 /*
@@ -52,8 +53,8 @@ NsRowFormat(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
     NsAssert(out.length
              == sizeof(head) + head.streamBytes + head.severityBytes);
     start = MIN(out.length, room);
-    n = NsStreamFormat(stream, sink->settings.format, recordPtr, buffer + start,
-                       room - start);
+    n = NsFormLine(sink->form, stream, recordPtr, sink->buffer->isNote,
+                   buffer + start, room - start);
     if (n == 0) {
         return 0;
     }
@@ -69,16 +70,14 @@ size_t
 NsRowParse(const char *bytes, Ns_LogRow *rowPtr)
 {
     const char *next = bytes + sizeof(RowHead);
-    char        stamp[sizeof(rowPtr->time) + 2];
-    NsLogOut    out = {stamp, sizeof(stamp), 0};
+    NsLogOut    out = {rowPtr->time, sizeof(rowPtr->time) - 1, 0};
     RowHead     head;
 
     memcpy(&head, bytes, sizeof(head));
     rowPtr->nanos = head.time;
-    NsJsonTime(&out, head.time);
-    NsAssert(out.length > 2 && out.length - 2 < sizeof(rowPtr->time));
-    memcpy(rowPtr->time, stamp + 1, out.length - 2);
-    rowPtr->time[out.length - 2] = '\0';
+    NsLogPutUtc(&out, head.time / 1000);
+    NsAssert(out.length < sizeof(rowPtr->time));
+    rowPtr->time[out.length] = '\0';
     rowPtr->stream = TakeText(&next, head.streamBytes);
     rowPtr->severity = TakeText(&next, head.severityBytes);
     rowPtr->record = TakeText(&next, head.recordBytes);

@@ -7,6 +7,7 @@
 #include "log/target/syslogaddress.h"
 
 #define DEFAULT_PORT "514"
+#define TLS_PORT     "6514"
 
 static bool IsPort(const char *text);
 static bool Copy(char *to, size_t room, const char *from, size_t length);
@@ -26,6 +27,8 @@ NsSyslogParseAddress(const char *text, NsSyslogAddress *addressPtr)
         addressPtr->kind = NS_SYSLOG_UDP;
     } else if (strncmp(text, "tcp:", 4) == 0) {
         addressPtr->kind = NS_SYSLOG_TCP;
+    } else if (strncmp(text, "tls:", 4) == 0) {
+        addressPtr->kind = NS_SYSLOG_TLS;
     } else {
         return false;
     }
@@ -39,7 +42,10 @@ NsSyslogParseAddress(const char *text, NsSyslogAddress *addressPtr)
     if (end == NULL || (*port != ':' && *port != '\0')) {
         return false;
     }
-    port = *port == ':' ? port + 1 : DEFAULT_PORT;
+    port = *port == ':' ? port + 1
+        : addressPtr->kind == NS_SYSLOG_TLS
+        ? TLS_PORT
+        : DEFAULT_PORT;
     return IsPort(port)
         && Copy(addressPtr->host, sizeof(addressPtr->host), host,
                 (size_t) (end - host))

@@ -2,31 +2,31 @@
  * syslogsink.c --
  *
  *      Sinks that send messages of RFC 5424 to a syslog daemon: over a local
- *      socket, UDP (RFC 5426), or TCP with octet counting (RFC 6587).
+ *      socket, UDP (RFC 5426), TCP with octet counting (RFC 6587), or TLS with
+ *      the same (RFC 5425).
  *
  *      The sink's buffer holds frames: the length of a message in decimal, a
- *      blank, the message.  That is what goes over TCP; datagrams carry the
- *      message alone, one per write.
+ *      blank, the message.  That is what goes over TCP and TLS; datagrams carry
+ *      the message alone, one per write.
  *
- *      Over TCP a message has arrived when the server's system has acknowledged
- *      its last byte.  When a connection breaks, the next one gets the messages
- *      that were not acknowledged.  What a server had received but not read
- * when it died is lost, and cannot be known.
+ *      Of several addresses one is kept until it fails; then the next is tried.
+ *
+ *      When a connection breaks, the next one gets the messages that the
+ *      server's system had not acknowledged.  What it had received but not read
+ *      when it died is lost, and cannot be known: so over TLS the next
+ *      connection gets those of the last seconds once more.
  */
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include <linux/sockios.h>
-#include <netinet/tcp.h>
-#include <sys/ioctl.h>
-#include <sys/un.h>
-
+#include "log/sink/flush.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinktarget.h"
-#include "log/sink/sinkreader.h"
 #include "log/sink/sinkbuffer.h"
 #include "log/stream/severity.h"
 #include "log/stream/system.h"
+#include "log/target/remote.h"
+#include "log/target/remotesink.h"
 #include "log/target/syslogaddress.h"
 #include "log/target/targetcheck.h"
 #include "log/target/target.h"
@@ -35,10 +35,13 @@
 #include "nsthread.h"
 
 #define FACILITY_DAEMON 3
-#define WAIT_SECONDS                                                  \
-    2                      /* For a connection, for room, and for the \
-                            * server's system to acknowledge. */
-#define BREAK_MS     30000 /* After this time without, it is gone. */
+/* For a connection, for room, and for a confirmation. */
+#define WAIT_SECONDS 2
+#define WAIT_NANOS   (WAIT_SECONDS * NS_STAMP_SECOND)
+/* What was sent last is kept, in two parts: the older one goes when the newer
+ * one has grown so old or so long. */
+#define KEEP_NANOS   (5 * NS_STAMP_SECOND)
+#define KEEP_BYTES   524288
 #define REFUSAL_MS   100
 #define MIN_DATAGRAM 480 /* The length that every receiver must take. */
 /* Longer frames make servers close the connection, or lose their place. */
@@ -47,38 +50,67 @@
 #define MSGID_BYTES       32
 #define BYTE_ORDER_MARK   "\xef\xbb\xbf"
 
-static int     CheckAddress(const char *text);
-static bool    OpenNothing(Ns_LogSink sink);
-static bool    Connect(Ns_LogSink sink);
-static bool    ConnectUnix(Ns_LogSink sink, const char *path);
-static bool    ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr);
-static bool    ConnectInTime(int fd, const struct sockaddr *addressPtr,
-                             socklen_t length);
+enum { ADDRESS_OPTION, TLS_OPTIONS };
+
+/*
+ * A sink's `own`.  The descriptor of datagrams is the sink's `fd`.
+ */
+typedef struct Daemon {
+    NsRemoteTurn     turn;
+    NsSyslogAddress *addresses;
+    NsRemote        *remotePtr; /* NULL: not connected. */
+
+    /* Of TLS: frames that the daemon's program may not have read. */
+    Ns_DString older;
+    Ns_DString newer;
+    NsStamp    newerSince;
+    int        nResent; /* So much of them is sent, on this connection. */
+} Daemon;
+
+static int                    CheckAddresses(const char *text);
+static bool                   IsAddress(const char *text);
+static bool                   OpenNothing(Ns_LogSink sink);
+static const NsSyslogAddress *Address(Ns_LogSink sink);
+static bool                   IsStream(Ns_LogSink sink);
+static bool                   IsConnected(Ns_LogSink sink);
+static bool                   ConnectToOne(Ns_LogSink sink);
+static void                   TakeNext(Ns_LogSink sink);
+static bool                   Connect(Ns_LogSink sink, NsStamp until);
+static bool                   ConnectUdp(Ns_LogSink sink, NsStamp until);
+static bool                   ConnectStream(Ns_LogSink sink, NsStamp until);
 static ssize_t WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length);
-static bool    IsClosedByServer(int fd);
+static bool    Resend(Ns_LogSink sink);
+static ssize_t SendFrames(Ns_LogSink sink, const char *bytes, size_t length);
 static ssize_t SendDatagram(Ns_LogSink sink, const char *bytes, size_t length);
 static size_t  CharacterEnd(const char *bytes, size_t length);
 static bool    IsRefused(Ns_LogSink sink);
 static bool    ConfirmSyslog(Ns_LogSink sink);
+static void    Keep(Ns_LogSink sink);
 static void    Break(Ns_LogSink sink);
+static void    Disconnect(Ns_LogSink sink);
 static void    CloseSyslog(Ns_LogSink sink);
 static size_t  FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
                              const Ns_LogRecord *recordPtr, char *buffer,
                              size_t room);
 static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
                        const char *thread);
+static void    PutIds(NsLogOut *outPtr, const NsLogEntry *entryPtr);
+static void PutParameter(NsLogOut *outPtr, const char *start, const char *id);
 static const char *HostName(void);
-static int         SyslogSeverity(int severity);
 static bool        IsAscii(const char *bytes, size_t length);
 static size_t FrameHead(const char *bytes, size_t length, size_t *messagePtr);
 static void   BackToFrame(Ns_LogSink sink);
 
 static const Ns_LogSinkOption options[] = {
-    {.name = "address",
-     .kind = NS_LOGSINK_TEXT,
-     .checkProc = CheckAddress,
-     .range = "unix:PATH, udp:HOST:PORT, or tcp:HOST:PORT",
-     .sentence = "The daemon: unix:PATH, udp:HOST:PORT, tcp:HOST:PORT."},
+    [ADDRESS_OPTION] = {.name = "address",
+                        .kind = NS_LOGSINK_TEXT,
+                        .checkProc = CheckAddresses,
+                        .range = "a list of unix:PATH, udp:HOST:PORT, "
+                                 "tcp:HOST:PORT, or tls:HOST:PORT",
+                        .sentence = "The daemon, or several that are tried in "
+                                    "turn: unix:PATH, udp:HOST:PORT, "
+                                    "tcp:HOST:PORT, tls:HOST:PORT."},
+    NS_REMOTE_TLS_OPTIONS,
     {.name = NULL}};
 
 const NsSinkType nsSyslogSinkType = {
@@ -92,11 +124,17 @@ const NsSinkType nsSyslogSinkType = {
     .formatProc = FormatMessage};
 
 static int
-CheckAddress(const char *text)
+CheckAddresses(const char *text)
+{
+    return NsRemoteAreAddresses(text, IsAddress) ? NS_OK : NS_ERROR;
+}
+
+static bool
+IsAddress(const char *text)
 {
     NsSyslogAddress address;
 
-    return NsSyslogParseAddress(text, &address) ? NS_OK : NS_ERROR;
+    return NsSyslogParseAddress(text, &address);
 }
 
 /*
@@ -105,104 +143,127 @@ CheckAddress(const char *text)
 static bool
 OpenNothing(Ns_LogSink sink)
 {
-    NsSyslogAddress address;
+    Daemon *daemonPtr = sink->target->own;
 
-    if (!NsSyslogParseAddress(sink->target->file, &address)) {
-        errno = EINVAL;
-        return false;
+    if (daemonPtr == NULL) {
+        if (CheckAddresses(sink->target->file) != NS_OK) {
+            errno = EINVAL;
+            return false;
+        }
+        daemonPtr = ns_calloc(1u, sizeof(*daemonPtr));
+        NsRemoteTurnInit(&daemonPtr->turn, sink->target->file);
+        daemonPtr->addresses = ns_calloc((size_t) daemonPtr->turn.n,
+                                         sizeof(*daemonPtr->addresses));
+        for (int i = 0; i < daemonPtr->turn.n; i++) {
+            (void) NsSyslogParseAddress(daemonPtr->turn.addresses[i],
+                                        &daemonPtr->addresses[i]);
+        }
+        Ns_DStringInit(&daemonPtr->older);
+        Ns_DStringInit(&daemonPtr->newer);
+        sink->target->own = daemonPtr;
     }
-    sink->target->isDatagram = address.kind != NS_SYSLOG_TCP;
     return true;
 }
 
-static bool
-Connect(Ns_LogSink sink)
+/*
+ * The one in use.
+ */
+static const NsSyslogAddress *
+Address(Ns_LogSink sink)
 {
-    NsSyslogAddress address;
+    const Daemon *daemonPtr = sink->target->own;
 
-    NsAssert(sink->target->fd < 0);
-    (void) NsSyslogParseAddress(sink->target->file, &address);
-    return address.kind == NS_SYSLOG_UNIX
-        ? ConnectUnix(sink, address.path)
-        : ConnectInet(sink, &address);
+    return &daemonPtr->addresses[daemonPtr->turn.now];
 }
 
 static bool
-ConnectUnix(Ns_LogSink sink, const char *path)
+IsStream(Ns_LogSink sink)
 {
-    struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    int reason, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    NsSyslogKind kind = Address(sink)->kind;
 
-    if (fd < 0) {
-        return false;
+    return kind == NS_SYSLOG_TCP || kind == NS_SYSLOG_TLS;
+}
+
+static bool
+IsConnected(Ns_LogSink sink)
+{
+    const Daemon *daemonPtr = sink->target->own;
+
+    NsAssert(sink->target->fd < 0 || daemonPtr->remotePtr == NULL);
+    return sink->target->fd >= 0 || daemonPtr->remotePtr != NULL;
+}
+
+/*
+ * To the daemon in use or, if it is not there, to the next one that is; each
+ * gets a share of the time.
+ */
+static bool
+ConnectToOne(Ns_LogSink sink)
+{
+    Daemon *daemonPtr = sink->target->own;
+    NsStamp end = NsClockNow() + WAIT_NANOS;
+
+    for (int nLeft = daemonPtr->turn.n; nLeft > 0; nLeft--) {
+        NsStamp now = NsClockNow();
+
+        if (Connect(sink, now + (end - now) / nLeft)) {
+            return true;
+        }
+        TakeNext(sink);
     }
-    snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-    if (ConnectInTime(fd, (struct sockaddr *) &sa, sizeof(sa))) {
-        sink->target->fd = fd;
-        return true;
-    }
-    reason = errno;
-    close(fd);
-    errno = reason;
     return false;
 }
 
-static bool
-ConnectInet(Ns_LogSink sink, const NsSyslogAddress *addressPtr)
+static void
+TakeNext(Ns_LogSink sink)
 {
-    struct addrinfo hints = {
-        .ai_family = AF_UNSPEC,
-        .ai_socktype = sink->target->isDatagram ? SOCK_DGRAM : SOCK_STREAM};
-    struct addrinfo *list, *infoPtr;
-    int              reason = ECONNREFUSED, status;
+    NsRemoteTurn *turnPtr = &((Daemon *) sink->target->own)->turn;
 
-    status = getaddrinfo(addressPtr->host, addressPtr->port, &hints, &list);
-    if (status != 0) {
-        snprintf(sink->failing->complaint, sizeof(sink->failing->complaint),
-                 "%s", gai_strerror(status));
-        errno = EHOSTUNREACH;
-        return false;
-    }
-    for (infoPtr = list; infoPtr != NULL && sink->target->fd < 0;
-         infoPtr = infoPtr->ai_next) {
-        int fd = socket(infoPtr->ai_family, infoPtr->ai_socktype | SOCK_CLOEXEC,
-                        infoPtr->ai_protocol);
+    NsRemoteTurnTo(turnPtr, sink, (turnPtr->now + 1) % turnPtr->n);
+}
 
-        if (fd >= 0
-            && ConnectInTime(fd, infoPtr->ai_addr, infoPtr->ai_addrlen)) {
-            sink->target->fd = fd;
-        } else {
-            reason = errno;
-            if (fd >= 0) {
-                close(fd);
-            }
-        }
+static bool
+Connect(Ns_LogSink sink, NsStamp until)
+{
+    NsAssert(!IsConnected(sink));
+    NsDeliverComplain(sink, "");
+    switch (Address(sink)->kind) {
+    case NS_SYSLOG_UNIX:
+        sink->target->fd = NsRemoteConnectLocal(Address(sink)->path,
+                                                WAIT_SECONDS);
+        return sink->target->fd >= 0;
+    case NS_SYSLOG_UDP:
+        return ConnectUdp(sink, until);
+    default:
+        return ConnectStream(sink, until);
     }
-    freeaddrinfo(list);
-    if (sink->target->fd >= 0 && !sink->target->isDatagram) {
-        unsigned limit = BREAK_MS;
+}
 
-        (void) setsockopt(sink->target->fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-                          &limit, sizeof(limit));
+static bool
+ConnectUdp(Ns_LogSink sink, NsStamp until)
+{
+    sink->target->fd = NsRemoteConnect(Address(sink)->host, Address(sink)->port,
+                                       SOCK_DGRAM, until,
+                                       sink->failing->complaint);
+    if (sink->target->fd >= 0) {
+        NsRemoteLimitSend(sink->target->fd, WAIT_SECONDS);
     }
-    errno = reason;
     return sink->target->fd >= 0;
 }
 
 static bool
-ConnectInTime(int fd, const struct sockaddr *addressPtr, socklen_t length)
+ConnectStream(Ns_LogSink sink, NsStamp until)
 {
-    struct timeval limit = {WAIT_SECONDS, 0};
+    Daemon      *daemonPtr = sink->target->own;
+    NsRemoteSpec spec = {.host = Address(sink)->host,
+                         .port = Address(sink)->port,
+                         .isTls = Address(sink)->kind == NS_SYSLOG_TLS};
 
-    /* Linux applies it to connect as well. */
-    (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (connect(fd, addressPtr, length) == 0) {
-        return true;
+    if (spec.isTls) {
+        NsRemoteSetTls(&spec, sink->values + TLS_OPTIONS);
     }
-    if (errno == EINPROGRESS) {
-        errno = ETIMEDOUT;
-    }
-    return false;
+    daemonPtr->remotePtr = NsRemoteOpen(&spec, until, sink->failing->complaint);
+    return daemonPtr->remotePtr != NULL;
 }
 
 /*
@@ -212,46 +273,70 @@ ConnectInTime(int fd, const struct sockaddr *addressPtr, socklen_t length)
 static ssize_t
 WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length)
 {
-    ssize_t n;
+    Daemon *daemonPtr;
 
     NsTargetCheckWrite(sink, bytes, length);
-    if (sink->target->fd >= 0 && !sink->target->isDatagram
-        && IsClosedByServer(sink->target->fd)) {
+    if (!OpenNothing(sink)) {
+        return -1;
+    }
+    daemonPtr = sink->target->own;
+    if (daemonPtr->remotePtr != NULL
+        && NsRemoteIsClosed(daemonPtr->remotePtr)) {
+        errno = ECONNRESET;
         Break(sink);
     }
-    if (sink->target->fd < 0) {
-        if (!Connect(sink)) {
+    if (!IsConnected(sink)) {
+        if (!ConnectToOne(sink)) {
             return -1;
         }
         bytes = sink->buffer->bytes + sink->buffer->nWritten;
         length = sink->buffer->nBuffered - sink->buffer->nWritten;
     }
-    n = sink->target->isDatagram
-        ? SendDatagram(sink, bytes, length)
-        : send(sink->target->fd, bytes, length, MSG_NOSIGNAL);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        /* The server does not read; keep the connection. */
-        errno = ETIMEDOUT;
-    } else if (n < 0 && errno != EINTR) {
-        int reason = errno;
-
-        Break(sink);
-        errno = reason;
+    if (daemonPtr->remotePtr != NULL && !Resend(sink)) {
+        return -1;
     }
-    return n;
+    return IsStream(sink) ? SendFrames(sink, bytes, length)
+                          : SendDatagram(sink, bytes, length);
 }
 
 /*
- * The first write after the server has closed would seem to succeed.
+ * False: errno.
  */
 static bool
-IsClosedByServer(int fd)
+Resend(Ns_LogSink sink)
 {
-    char    byte;
-    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    Daemon *daemonPtr = sink->target->own;
+    int     nOlder = daemonPtr->older.length;
 
-    return n == 0
-        || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    while (daemonPtr->nResent < nOlder + daemonPtr->newer.length) {
+        bool              isOlder = daemonPtr->nResent < nOlder;
+        const Ns_DString *dsPtr = isOlder
+            ? &daemonPtr->older
+            : &daemonPtr->newer;
+        int               at = daemonPtr->nResent - (isOlder ? 0 : nOlder);
+        ssize_t           n = SendFrames(sink, dsPtr->string + at,
+                                         (size_t) (dsPtr->length - at));
+
+        if (n < 0) {
+            return false;
+        }
+        daemonPtr->nResent += (int) n;
+    }
+    return true;
+}
+
+static ssize_t
+SendFrames(Ns_LogSink sink, const char *bytes, size_t length)
+{
+    Daemon *daemonPtr = sink->target->own;
+    ssize_t n = NsRemoteSend(daemonPtr->remotePtr, bytes, length,
+                             NsClockNow() + WAIT_NANOS);
+
+    /* If it only does not read, keep the connection. */
+    if (n < 0 && errno != ETIMEDOUT) {
+        Break(sink);
+    }
+    return n;
 }
 
 /*
@@ -264,12 +349,21 @@ SendDatagram(Ns_LogSink sink, const char *bytes, size_t length)
     size_t most = messageBytes;
 
     while (send(sink->target->fd, bytes + head, most, MSG_NOSIGNAL) < 0) {
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            /* The server does not read. */
+            errno = ETIMEDOUT;
+            return -1;
+        }
         if (errno != EMSGSIZE || most <= MIN_DATAGRAM) {
+            if (errno != EINTR) {
+                Break(sink);
+            }
             return -1;
         }
         most = CharacterEnd(bytes + head, MAX(most / 2, MIN_DATAGRAM));
     }
     if (IsRefused(sink)) {
+        Break(sink);
         errno = ECONNREFUSED;
         return -1;
     }
@@ -305,59 +399,106 @@ IsRefused(Ns_LogSink sink)
 }
 
 /*
- * Nothing reports that all has been acknowledged, so poll, with growing pauses.
+ * A datagram has arrived, or nobody knows.
  */
 static bool
 ConfirmSyslog(Ns_LogSink sink)
 {
-    int64_t until = NsLogClock() + WAIT_SECONDS * NS_STAMP_SECOND;
-    int     pauseMs = 1, nLeft;
+    Daemon *daemonPtr = sink->target->own;
 
     NsTargetCheckWritten(sink);
-    while (!sink->target->isDatagram && sink->target->fd >= 0
-           && ioctl(sink->target->fd, SIOCOUTQ, &nLeft) == 0 && nLeft > 0) {
-        struct pollfd pfd = {.fd = sink->target->fd};
-
-        if (NsLogClock() >= until) {
-            errno = ETIMEDOUT;
-            return false;
-        }
-        if (poll(&pfd, 1, pauseMs) > 0) {
-            Break(sink);
-            errno = ECONNRESET;
-            return false;
-        }
-        pauseMs = MIN(2 * pauseMs, 50);
+    if (daemonPtr == NULL) {
+        return true;
     }
-    return true;
+    if (daemonPtr->remotePtr == NULL
+        || NsRemoteConfirm(daemonPtr->remotePtr, NsClockNow() + WAIT_NANOS)) {
+        if (Address(sink)->kind == NS_SYSLOG_TLS) {
+            Keep(sink);
+        }
+        NsRemoteTurnWorks(&daemonPtr->turn, sink);
+        return true;
+    }
+    if (errno != ETIMEDOUT) {
+        Break(sink);
+    }
+    return false;
 }
 
 /*
- * The connection is gone, and with it what the server's system had not
- * acknowledged.  The next one begins with the first message that was affected.
+ * All of the buffer has arrived, but may not have been read.
+ */
+static void
+Keep(Ns_LogSink sink)
+{
+    Daemon *daemonPtr = sink->target->own;
+    NsStamp now = NsClockNow();
+
+    if (now - daemonPtr->newerSince > KEEP_NANOS
+        || daemonPtr->newer.length > KEEP_BYTES) {
+        Ns_DStringSetLength(&daemonPtr->older, 0);
+        Ns_DStringNAppend(&daemonPtr->older, daemonPtr->newer.string,
+                          daemonPtr->newer.length);
+        Ns_DStringSetLength(&daemonPtr->newer, 0);
+        daemonPtr->newerSince = now;
+    }
+    Ns_DStringNAppend(&daemonPtr->newer, sink->buffer->bytes,
+                      (int) sink->buffer->nBuffered);
+    daemonPtr->nResent = daemonPtr->older.length + daemonPtr->newer.length;
+}
+
+/*
+ * The connection is gone, and with it what was not confirmed.  The next one,
+ * to the next daemon, begins with the first message that was affected.  What
+ * errno says stays.
  */
 static void
 Break(Ns_LogSink sink)
 {
-    int nLeft = 0;
+    Daemon *daemonPtr = sink->target->own;
+    int     reason = errno;
 
-    if (!sink->target->isDatagram && sink->target->fd >= 0) {
-        (void) ioctl(sink->target->fd, SIOCOUTQ, &nLeft);
-        sink->buffer->nWritten -= MIN((size_t) MAX(nLeft, 0),
+    if (daemonPtr->remotePtr != NULL) {
+        NsDeliverComplain(sink, NsRemoteReason(daemonPtr->remotePtr));
+        sink->buffer->nWritten -= MIN(NsRemoteAtRisk(daemonPtr->remotePtr),
                                       sink->buffer->nWritten);
     }
     if (sink->buffer->nWritten > 0) {
         BackToFrame(sink);
     }
-    CloseSyslog(sink);
+    Disconnect(sink);
+    errno = reason;
+    TakeNext(sink);
+}
+
+static void
+Disconnect(Ns_LogSink sink)
+{
+    Daemon *daemonPtr = sink->target->own;
+
+    daemonPtr->nResent = 0;
+    if (daemonPtr->remotePtr != NULL) {
+        NsRemoteClose(&daemonPtr->remotePtr);
+    }
+    if (sink->target->fd >= 0) {
+        close(sink->target->fd);
+        sink->target->fd = -1;
+    }
+    NsAssert(!IsConnected(sink));
 }
 
 static void
 CloseSyslog(Ns_LogSink sink)
 {
-    if (sink->target->fd >= 0) {
-        close(sink->target->fd);
-        sink->target->fd = -1;
+    if (sink->target->own != NULL) {
+        Daemon *daemonPtr = sink->target->own;
+
+        Disconnect(sink);
+        Ns_DStringFree(&daemonPtr->older);
+        Ns_DStringFree(&daemonPtr->newer);
+        NsRemoteTurnFree(&daemonPtr->turn);
+        ns_free(daemonPtr->addresses);
+        ns_free(daemonPtr);
+        sink->target->own = NULL;
     }
 }
 
@@ -373,23 +514,22 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
     NsLogOut     out = {buffer, room, MAX_LENGTH_DIGITS + 1};
     NsLogEntry   entry;
     size_t       start, n, headBytes, textBytes;
-    int          pid = sink->reader->ringPtr != NULL
-                 ? (int) sink->reader->ringPtr->headerPtr->pid
-                 : getpid();
     bool         isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
     if (room < out.length) {
         out.room = 0;
     }
-    PutHead(&out, recordPtr, pid, isEntry ? entry.threadName : NULL);
+    PutHead(&out, recordPtr, NsRemoteLoggerPid(sink),
+            isEntry ? entry.threadName : NULL);
+    PutIds(&out, isEntry ? &entry : NULL);
     headBytes = out.length - MAX_LENGTH_DIGITS - 1;
     out.length += markBytes;
     start = out.length;
     if (isEntry) {
         NsLogSanitize(&out, entry.message, entry.messageLength, 1);
     } else {
-        n = NsStreamFormat(stream, sink->settings.format, recordPtr,
-                           buffer + MIN(start, room), room - MIN(start, room));
+        n = NsFormLine(sink->form, stream, recordPtr, sink->buffer->isNote,
+                       buffer + MIN(start, room), room - MIN(start, room));
         if (n == 0) {
             return 0;
         }
@@ -439,14 +579,49 @@ PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
     }
     gmtime_r(&seconds, &tm);
     n = snprintf(head, sizeof(head),
-                 "<%d>1 %04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s nsd %d %s - ",
-                 FACILITY_DAEMON * 8 + SyslogSeverity(recordPtr->severity),
+                 "<%d>1 %04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s nsd %d %s ",
+                 FACILITY_DAEMON * 8 + NsSeveritySyslog(recordPtr->severity),
                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
                  tm.tm_min, tm.tm_sec,
                  (int) (recordPtr->time % NS_STAMP_SECOND / 1000), HostName(),
                  pid, id);
     NsAssert(n > 0 && (size_t) n < sizeof(head));
     NsLogPut(outPtr, head, (size_t) n);
+}
+
+/*
+ * The structured data: ids of the entry's request.  The number is the one that
+ * is free for all.
+ */
+static void
+PutIds(NsLogOut *outPtr, const NsLogEntry *entryPtr)
+{
+    if (entryPtr == NULL
+        || (entryPtr->requestId == NULL && entryPtr->traceId == NULL)) {
+        NsLogPut(outPtr, "- ", 2);
+        return;
+    }
+    NsLogPut(outPtr, "[request@32473", 14);
+    PutParameter(outPtr, " request_id=\"", entryPtr->requestId);
+    PutParameter(outPtr, " trace_id=\"", entryPtr->traceId);
+    NsLogPut(outPtr, "] ", 2);
+}
+
+/*
+ * A record of a dead process may be damaged: only what needs no escape is put.
+ */
+static void
+PutParameter(NsLogOut *outPtr, const char *start, const char *id)
+{
+    if (id != NULL) {
+        NsLogPut(outPtr, start, strlen(start));
+        for (; *id != '\0'; id++) {
+            if (*id > ' ' && *id <= '~' && strchr("\"\\]", *id) == NULL) {
+                NsLogPut(outPtr, id, 1);
+            }
+        }
+        NsLogPut(outPtr, "\"", 1);
+    }
 }
 
 static const char *
@@ -461,26 +636,6 @@ HostName(void)
         host[sizeof(host) - 1] = '\0';
     }
     return host;
-}
-
-static int
-SyslogSeverity(int severity)
-{
-    switch (severity) {
-    case Notice:
-    case Deprecated:
-        return 5;
-    case Warning:
-    case Security:
-        return 4;
-    case Error:
-    case Bug:
-        return 3;
-    case Fatal:
-        return 2;
-    default:
-        return 7;
-    }
 }
 
 static bool

@@ -15,4 +15,13 @@ extern const NsSinkType nsStderrSinkType;
 extern const NsSinkType nsSyslogSinkType;
 extern const NsSinkType nsFdSinkType;
 
+/*
+ * The text of an option; NULL: it is empty.
+ */
+static inline const char *
+NsTargetText(const Ns_LogSinkValue *valuePtr)
+{
+    return *valuePtr->text == '\0' ? NULL : valuePtr->text;
+}
+
 #endif

@@ -1,11 +1,15 @@
-<%= [welcome::top "An ADP page"] %>
 <%
     set name [ns_queryget name world]
+    if {[string length $name] > 100} {
+        ns_returnbadrequest "This name is too long."
+    }
     set now [clock format [clock seconds] -format "%H:%M:%S"]
+    ns_adp_puts [welcome::top "An ADP page"]
 %>
+<div class="beside">
+<div>
 <h1>Hello, <%= [ns_quotehtml $name] %></h1>
-<p>An ADP page is HTML with Tcl between <code>&lt;%</code> and <code>%&gt;</code>. The server parses it once and runs
-it for every request. It is <%= $now %> here.</p>
+<p>An ADP page is HTML with Tcl between <code>&lt;%</code> and <code>%&gt;</code>. It is <%= $now %> here.</p>
 
 <form method="get" class="line">
 <label for="name">Your name</label>
@@ -21,5 +25,10 @@ it for every request. It is <%= $now %> here.</p>
 %>
 </p>
 <p>What a visitor typed goes through <code>ns_quotehtml</code> on its way into the page, always.</p>
+<%= [welcome::facts "A connection thread, for microseconds: the page is parsed once and kept." adp] %>
+</div>
+<div>
 <%= [welcome::source [lindex [ns_adp_info] 0]] %>
+</div>
+</div>
 <%= [welcome::bottom] %>

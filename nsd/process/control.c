@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: MPL-2.0
+ * control.c --
+ *
+ *      The control socket.
+ */
+
+#include "process/control.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/thread.h"
+#include "base/writeall.h"
+#include "log/ring/ring.h"
+#include "log/sink/sink.h"
+#include "nsfile.h"
+#include "nslog.h"
+#include "nsparam.h"
+#include "nsprocess.h"
+#include "nsstring.h"
+#include "nsthread.h"
+#include "process/info.h"
+#include "process/parameters.h"
+#include "process/pidfile.h"
+#include "process/prebind.h"
+#include "process/restart.h"
+#include "process/shutdown.h"
+#include "process/units.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/un.h>
+
+#define MAX_SESSIONS 128
+#define MAX_LINE     (1024 * 1024)
+/* How long a client may take nothing of a reply. */
+#define SEND_SECONDS 30
+/* How long accepting pauses when there are no descriptors. */
+#define PAUSE_MS 1000
+/* The time to send a request when a client cannot have a thread. */
+#define HASTE_MS 1000
+
+typedef struct Settings {
+    const char *path;
+} Settings;
+
+static NsParameterAdjustProc AdjustPath;
+
+static const NsParameter rows[] = {
+    NS_PATH(Settings, path, "controlsocket", "nsd.ctl beside the pid file",
+            "Socket of `nsd ctl`; empty: none.", .isDescribed = true,
+            .adjustProc = AdjustPath),
+    NS_PARAM_END};
+
+typedef struct Session {
+    int      fd;
+    uid_t    uid;
+    unsigned id;
+    int      patienceMs; /* For the next bytes; -1: no limit. */
+    bool     isAlone;    /* In the thread that accepts, for lack of another
+                          * one or of descriptors: no scripts. */
+    void      *state;    /* Of the procedure for other requests. */
+    Ns_DString input;
+} Session;
+
+/*
+ * A path that fits into the address of a socket, however long the real one is.
+ */
+typedef struct ShortPath {
+    char name[sizeof(((struct sockaddr_un *) NULL)->sun_path)];
+    int  directoryFd; /* Open as long as the name is in use; -1: none. */
+} ShortPath;
+
+/*
+ * A request that needs no interpreter: it is answered whatever the rest of the
+ * process does.
+ */
+typedef Ns_ReturnCode CommandProc(int argc, const char **argv,
+                                  Ns_DString *replyPtr);
+
+static CommandProc Ready, Drain, Reopen, LogMemory, Restart, StopServer;
+
+static const struct {
+    const char  *name;
+    const char  *usage; /* Behind the name. */
+    int          maxArgs;
+    CommandProc *proc;
+} commands[] = {
+    {"ready", "", 1, Ready},     {"drain", "on|off", 2, Drain},
+    {"reopen", "", 1, Reopen},   {"logmemory", "", 1, LogMemory},
+    {"restart", "", 1, Restart}, {"stop", "?-timeout time?", 3, StopServer}};
+
+static struct {
+    /* Constant after NsControlStart. */
+    NsControlProc    *proc;
+    NsControlEndProc *endProc;
+    char             *path; /* NULL: there is no socket. */
+    int               fd;
+    int               stopFd; /* Readable when all are to end. */
+    Ns_Thread         thread; /* Main thread. */
+
+    int reserveFd; /* The listener's: given up to hear a client when there is no
+                    * other descriptor; -1: given up. */
+
+    Ns_Mutex lock; /* Guards the rest. */
+    Ns_Cond  left;
+    int      nSessions;
+    int      nScripts; /* Requests that an interpreter runs. */
+    bool     isStopping;
+} control = {.fd = -1, .stopFd = -1, .reserveFd = -1};
+
+static bool          Listen(void);
+static Ns_ThreadProc RunListener, RunSession;
+static void          TakeReserve(void);
+static void          AcceptOne(void);
+static bool          IsShortage(int reason);
+static bool          IsAllowed(int fd, uid_t *uidPtr);
+static void          StartSession(int fd, uid_t uid, bool isShort);
+static bool          Enter(void);
+static void          Serve(Session *sessionPtr);
+static bool          WaitForLine(Session *sessionPtr);
+static void          DropLine(Ns_DString *inputPtr, const char *rest);
+static void          Answer(Session *sessionPtr, const char *request);
+static Ns_ReturnCode Run(Session *sessionPtr, const char *request,
+                         Ns_DString *replyPtr);
+static int           SkipOptions(int argc, const char **argv);
+static Ns_ReturnCode RunCommand(int i, int argc, const char **argv,
+                                Ns_DString *replyPtr);
+static Ns_ReturnCode RunScript(Session *sessionPtr, const char *request,
+                               Ns_DString *replyPtr);
+static bool          BeginScript(void);
+static void          EndScript(void);
+static bool Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr);
+static void ShortPathInit(ShortPath *shortPtr, const char *path);
+
+void
+NsControlInit(void)
+{
+    NsMutexSetup(&control.lock, NS_RANK_PROCESS_MISC, "ns:control", NULL);
+    NsParametersRegister("ns/parameters", rows, sizeof(Settings));
+}
+
+void
+NsControlSetProc(NsControlProc *proc, NsControlEndProc *endProc)
+{
+    control.proc = proc;
+    control.endProc = endProc;
+}
+
+void
+NsControlStart(void)
+{
+    control.path = NsControlPath();
+    if (control.path == NULL) {
+        return;
+    }
+    control.stopFd = eventfd(0, EFD_CLOEXEC);
+    if (control.stopFd < 0 || !Listen()) {
+        Ns_Log(Warning,
+               "control: cannot listen on '%s': %s: 'nsd ctl' does not reach "
+               "this server",
+               control.path,
+               errno == EADDRINUSE ? "it is that of another running server"
+                                   : strerror(errno));
+        ns_free(control.path);
+        control.path = NULL;
+        return;
+    }
+    Ns_RegisterProcInfo((void *) RunListener, "ns:control", NULL);
+    Ns_RegisterProcInfo((void *) RunSession, "ns:controlsession", NULL);
+    Ns_ThreadCreate(RunListener, NULL, 0, &control.thread);
+}
+
+static bool
+Listen(void)
+{
+    ShortPath path;
+
+    ShortPathInit(&path, control.path);
+    control.fd = NsBindUnix(path.name, SOCK_STREAM | SOCK_NONBLOCK, 0600);
+    if (control.fd >= 0 && listen(control.fd, MAX_SESSIONS) != 0) {
+        control.fd = NsCloseAfter(control.fd);
+    }
+    (void) NsCloseAfter(path.directoryFd);
+    return control.fd >= 0;
+}
+
+Ns_ReturnCode
+NsControlStop(const Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode result = NS_OK;
+    Ns_Time       deadline = *deadlinePtr;
+
+    if (control.path == NULL) {
+        return NS_OK;
+    }
+    Ns_MutexLock(&control.lock);
+    control.isStopping = true;
+    while (control.nScripts > 0 && result == NS_OK) {
+        result = Ns_CondTimedWait(&control.left, &control.lock, &deadline);
+    }
+    Ns_MutexUnlock(&control.lock);
+
+    (void) unlink(control.path);
+    (void) eventfd_write(control.stopFd, 1);
+    Ns_ThreadJoin(&control.thread, NULL);
+    Ns_MutexLock(&control.lock);
+    while (control.nSessions > 0 && result == NS_OK) {
+        result = Ns_CondTimedWait(&control.left, &control.lock, &deadline);
+    }
+    Ns_MutexUnlock(&control.lock);
+    return result == NS_OK ? NS_OK : NS_ERROR;
+}
+
+char *
+NsControlPath(void)
+{
+    Settings   settings;
+    Ns_DString ds;
+    char      *path = NULL;
+
+    NsParametersFill(rows, "ns/parameters", &settings);
+    if (*settings.path != '\0') {
+        Ns_DStringInit(&ds);
+        if (!Ns_PathIsAbsolute(settings.path)) {
+            Ns_HomePath(&ds, (char *) NULL);
+            Ns_DStringAppend(&ds, "/");
+        }
+        Ns_DStringAppend(&ds, settings.path);
+        path = Ns_DStringExport(&ds);
+    }
+    return path;
+}
+
+int
+NsControlConnect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int                fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ShortPath          name;
+
+    ShortPathInit(&name, path);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", name.name);
+    if (fd >= 0
+        && connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0) {
+        fd = NsCloseAfter(fd);
+    }
+    (void) NsCloseAfter(name.directoryFd);
+    return fd;
+}
+
+static void
+AdjustPath(const void *valuesPtr, NsParameterLimits *limitsPtr)
+{
+    static char path[PATH_MAX];
+    char       *pidPath = NsPidfilePath();
+    char       *tail = strrchr(pidPath, '/');
+
+    snprintf(path, sizeof(path), "%.*s/nsd.ctl", (int) (tail - pidPath),
+             pidPath);
+    limitsPtr->defaultText = path;
+    ns_free(pidPath);
+}
+
+static void
+RunListener(void *arg)
+{
+    struct pollfd pfds[] = {{.fd = control.stopFd, .events = POLLIN},
+                            {.fd = control.fd, .events = POLLIN}};
+
+    Ns_ThreadSetName("-control-");
+    TakeReserve();
+    while (pfds[0].revents == 0) {
+        if (poll(pfds, Ns_NrElements(pfds), -1) > 0 && pfds[1].revents != 0) {
+            AcceptOne();
+        }
+    }
+    close(control.fd);
+    control.reserveFd = NsCloseAfter(control.reserveFd);
+}
+
+/*
+ * If it cannot be had now, the next client brings another try.
+ */
+static void
+TakeReserve(void)
+{
+    if (control.reserveFd < 0) {
+        control.reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+}
+
+static void
+AcceptOne(void)
+{
+    uid_t uid;
+    int   fd = accept4(control.fd, NULL, NULL, SOCK_CLOEXEC);
+    bool  isShort = fd < 0 && IsShortage(errno);
+
+    if (isShort && control.reserveFd >= 0) {
+        control.reserveFd = NsCloseAfter(control.reserveFd);
+        fd = accept4(control.fd, NULL, NULL, SOCK_CLOEXEC);
+    }
+    if (fd >= 0 && IsAllowed(fd, &uid)) {
+        struct timeval limit = {.tv_sec = SEND_SECONDS};
+
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+        StartSession(fd, uid, isShort);
+    } else if (fd >= 0) {
+        close(fd);
+    } else if (IsShortage(errno)) {
+        struct pollfd stop = {.fd = control.stopFd, .events = POLLIN};
+
+        /* The client waits in the backlog. */
+        (void) poll(&stop, 1, PAUSE_MS);
+    }
+    TakeReserve();
+}
+
+static bool
+IsShortage(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == ENOBUFS
+        || reason == ENOMEM;
+}
+
+/*
+ * The server's own user, and root.
+ */
+static bool
+IsAllowed(int fd, uid_t *uidPtr)
+{
+    struct ucred credentials;
+    socklen_t    length = sizeof(credentials);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+        return false;
+    }
+    *uidPtr = credentials.uid;
+    if (credentials.uid != 0 && credentials.uid != geteuid()) {
+        Ns_Log(Security, "control: refused: user %u, process %d",
+               (unsigned) credentials.uid, (int) credentials.pid);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * With isShort, the client is served before anybody else is heard.
+ */
+static void
+StartSession(int fd, uid_t uid, bool isShort)
+{
+    static unsigned lastId;
+    Session        *sessionPtr;
+
+    if (!Enter()) {
+        Ns_DString text;
+
+        Ns_DStringInit(&text);
+        Ns_DStringPrintf(&text, "there are %d clients already", MAX_SESSIONS);
+        (void) Reply(fd, NS_ERROR, &text);
+        Ns_DStringFree(&text);
+        close(fd);
+        return;
+    }
+    sessionPtr = ns_calloc(1, sizeof(*sessionPtr));
+    sessionPtr->fd = fd;
+    sessionPtr->uid = uid;
+    sessionPtr->id = ++lastId;
+    sessionPtr->patienceMs = -1;
+    Ns_DStringInit(&sessionPtr->input);
+    if (isShort || NsThreadTry(RunSession, sessionPtr, 0, NULL) != 0) {
+        sessionPtr->isAlone = true;
+        sessionPtr->patienceMs = HASTE_MS;
+        Serve(sessionPtr);
+    }
+}
+
+/*
+ * False: there are enough.
+ */
+static bool
+Enter(void)
+{
+    bool isIn;
+
+    Ns_MutexLock(&control.lock);
+    isIn = control.nSessions < MAX_SESSIONS;
+    control.nSessions += isIn;
+    Ns_MutexUnlock(&control.lock);
+    return isIn;
+}
+
+static void
+RunSession(void *arg)
+{
+    Session *sessionPtr = arg;
+
+    Ns_ThreadSetName("-control:%u-", sessionPtr->id);
+    Serve(sessionPtr);
+}
+
+/*
+ * Until the client has left.  When the server stops, its end stays open until
+ * the process has ended.
+ */
+static void
+Serve(Session *sessionPtr)
+{
+    char *end;
+
+    while (WaitForLine(sessionPtr)) {
+        end = strchr(sessionPtr->input.string, '\n');
+        *end = '\0';
+        Answer(sessionPtr, sessionPtr->input.string);
+        if (sessionPtr->isAlone) {
+            break;
+        }
+        DropLine(&sessionPtr->input, end + 1);
+    }
+    if (sessionPtr->state != NULL) {
+        control.endProc(sessionPtr->state);
+    }
+    Ns_DStringFree(&sessionPtr->input);
+    Ns_MutexLock(&control.lock);
+    if (!control.isStopping) {
+        close(sessionPtr->fd);
+    }
+    NsAssert(control.nSessions > 0);
+    control.nSessions--;
+    Ns_CondBroadcast(&control.left);
+    Ns_MutexUnlock(&control.lock);
+    ns_free(sessionPtr);
+}
+
+/*
+ * False: there is none, or the server stops.
+ */
+static bool
+WaitForLine(Session *sessionPtr)
+{
+    Ns_DString   *inputPtr = &sessionPtr->input;
+    struct pollfd pfds[] = {{.fd = control.stopFd, .events = POLLIN},
+                            {.fd = sessionPtr->fd, .events = POLLIN}};
+    char          bytes[4096];
+
+    while (strchr(inputPtr->string, '\n') == NULL) {
+        ssize_t n;
+
+        if (poll(pfds, Ns_NrElements(pfds), sessionPtr->patienceMs) <= 0
+            || pfds[0].revents != 0) {
+            return false;
+        }
+        n = recv(sessionPtr->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+        if (n <= 0 || memchr(bytes, '\0', (size_t) n) != NULL
+            || inputPtr->length > MAX_LINE) {
+            return false;
+        }
+        Ns_DStringNAppend(inputPtr, bytes, (int) n);
+    }
+    return true;
+}
+
+static void
+DropLine(Ns_DString *inputPtr, const char *rest)
+{
+    int length = (int) (inputPtr->string + inputPtr->length - rest);
+
+    memmove(inputPtr->string, rest, (size_t) length);
+    Ns_DStringSetLength(inputPtr, length);
+}
+
+static void
+Answer(Session *sessionPtr, const char *request)
+{
+    Ns_DString    reply;
+    Ns_ReturnCode result;
+
+    Ns_DStringInit(&reply);
+    result = Run(sessionPtr, request, &reply);
+    (void) Reply(sessionPtr->fd, result, &reply);
+    Ns_DStringFree(&reply);
+}
+
+static Ns_ReturnCode
+Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
+{
+    Ns_ReturnCode result = NS_ERROR;
+    const char  **argv;
+    int           argc, first, i = 0;
+
+    if (Tcl_SplitList(NULL, request, &argc, &argv) != TCL_OK || argc == 0) {
+        Ns_DStringAppend(replyPtr, "a request is a list of words");
+        return NS_ERROR;
+    }
+    first = SkipOptions(argc, argv);
+    while (i < Ns_NrElements(commands)
+           && (first == argc || !STREQ(commands[i].name, argv[first]))) {
+        i++;
+    }
+    if (i < Ns_NrElements(commands)) {
+        result = RunCommand(i, argc - first, argv + first, replyPtr);
+    } else if (sessionPtr->isAlone) {
+        Ns_DStringPrintf(replyPtr,
+                         "'%s' needs a thread and descriptors, which cannot "
+                         "be had now: only ready, drain, reopen, restart and "
+                         "stop work",
+                         first < argc ? argv[first] : "");
+    } else {
+        result = RunScript(sessionPtr, request, replyPtr);
+    }
+    Tcl_Free((char *) argv);
+    return result;
+}
+
+/*
+ * Of those that say how a script answers: ?--json? ?--server NAME?.
+ */
+static int
+SkipOptions(int argc, const char **argv)
+{
+    int i = 0;
+
+    while (i < argc && strncmp(argv[i], "--", 2) == 0) {
+        i += STREQ(argv[i], "--server") ? 2 : 1;
+    }
+    return MIN(i, argc);
+}
+
+static Ns_ReturnCode
+RunCommand(int i, int argc, const char **argv, Ns_DString *replyPtr)
+{
+    if (argc > commands[i].maxArgs) {
+        Ns_DStringPrintf(replyPtr, "wrong # args: should be \"%s%s%s\"",
+                         commands[i].name, *commands[i].usage ? " " : "",
+                         commands[i].usage);
+        return NS_ERROR;
+    }
+    return commands[i].proc(argc, argv, replyPtr);
+}
+
+static Ns_ReturnCode
+RunScript(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
+{
+    Ns_ReturnCode result = NS_ERROR;
+
+    if (BeginScript()) {
+        result = control.proc(&sessionPtr->state, request, sessionPtr->uid,
+                              replyPtr);
+        EndScript();
+    } else {
+        Ns_DStringAppend(replyPtr, "the server is stopping");
+    }
+    return result;
+}
+
+static bool
+BeginScript(void)
+{
+    bool mayBegin;
+
+    Ns_MutexLock(&control.lock);
+    mayBegin = !control.isStopping;
+    control.nScripts += mayBegin;
+    Ns_MutexUnlock(&control.lock);
+    return mayBegin;
+}
+
+static void
+EndScript(void)
+{
+    Ns_MutexLock(&control.lock);
+    NsAssert(control.nScripts > 0);
+    control.nScripts--;
+    Ns_CondBroadcast(&control.left);
+    Ns_MutexUnlock(&control.lock);
+}
+
+/*
+ * False: the client has left.
+ */
+static bool
+Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr)
+{
+    char head[40];
+    int  n = snprintf(head, sizeof(head), "%s %d\n",
+                     result == NS_OK ? "ok" : "error", replyPtr->length);
+
+    return NsWriteAll(fd, head, (size_t) n)
+        && NsWriteAll(fd, replyPtr->string, (size_t) replyPtr->length);
+}
+
+/*
+ * The words say what the server does.
+ */
+static Ns_ReturnCode
+Ready(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    Ns_DStringAppend(replyPtr, NsInfoReadiness());
+    return NsInfoIsReady() ? NS_OK : NS_ERROR;
+}
+
+static Ns_ReturnCode
+Drain(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    bool isDraining;
+
+    if (argc != 2 || !NsUnitsBool(argv[1], &isDraining)) {
+        Ns_DStringAppend(replyPtr, "wrong # args: should be \"drain on|off\"");
+        return NS_ERROR;
+    }
+    NsInfoSetDraining(isDraining);
+    return Ready(argc, argv, replyPtr) == NS_OK || isDraining
+        ? NS_OK
+        : NS_ERROR;
+}
+
+static Ns_ReturnCode
+Reopen(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    NsSinkReopenAll(false);
+    return NS_OK;
+}
+
+/*
+ * The file of the newest mapping: ours.
+ */
+static Ns_ReturnCode
+LogMemory(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    char **paths;
+    int    n = NsRingList(&nsRingKey, &paths);
+
+    if (n > 0) {
+        Ns_DStringAppend(replyPtr, paths[n - 1]);
+    } else {
+        Ns_DStringAppend(replyPtr, "the log memory is not in a file");
+    }
+    for (int i = 0; i < n; i++) {
+        ns_free(paths[i]);
+    }
+    ns_free(paths);
+    return n > 0 ? NS_OK : NS_ERROR;
+}
+
+static Ns_ReturnCode
+Restart(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    Ns_ReturnCode result = NsRestartCheck(replyPtr);
+
+    if (result == NS_OK) {
+        NsRestartRequest();
+    }
+    return result;
+}
+
+static Ns_ReturnCode
+StopServer(int argc, const char **argv, Ns_DString *replyPtr)
+{
+    Ns_Time timeout = {0, 0};
+
+    if (argc == 2
+        || (argc == 3
+            && (!STREQ(argv[1], "-timeout")
+                || !NsUnitsTime(argv[2], &timeout)))) {
+        Ns_DStringAppend(replyPtr, "should be \"stop ?-timeout time?\"");
+        return NS_ERROR;
+    }
+    (void) NsShutdownSetTimeout(NsClockFromTime(&timeout));
+    NsShutdownRequest(false);
+    return NS_OK;
+}
+
+static void
+ShortPathInit(ShortPath *shortPtr, const char *path)
+{
+    const char *tail = strrchr(path, '/');
+    char        directory[PATH_MAX];
+
+    shortPtr->directoryFd = -1;
+    if (tail != NULL && strlen(path) >= sizeof(shortPtr->name)
+        && strlen(path) < sizeof(directory)) {
+        snprintf(directory, sizeof(directory), "%.*s", (int) (tail - path),
+                 path);
+        shortPtr->directoryFd = open(directory,
+                                     O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (shortPtr->directoryFd >= 0) {
+        snprintf(shortPtr->name, sizeof(shortPtr->name), "/proc/self/fd/%d%s",
+                 shortPtr->directoryFd, tail);
+    } else {
+        snprintf(shortPtr->name, sizeof(shortPtr->name), "%s", path);
+    }
+}

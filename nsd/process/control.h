@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MPL-2.0
+ * control.h --
+ *
+ *      The control socket, through which `nsd ctl` talks to a running server.
+ *
+ *      A request is a line, the words of a Tcl list.  Its reply is `ok N` or
+ *      `error N`, a line end, and N bytes.  One session, one thread: none waits
+ *      for another, and none needs a connection thread.
+ */
+
+#ifndef NSD_PROCESS_CONTROL_H
+#define NSD_PROCESS_CONTROL_H
+
+#include "nstypes.h"
+
+/*
+ * Runs a request that this room does not know, in the session's thread.
+ * *statePtr is the session's, NULL at first; the reply is appended.
+ */
+typedef Ns_ReturnCode NsControlProc(void **statePtr, const char *request,
+                                    uid_t uid, Ns_DString *replyPtr);
+typedef void          NsControlEndProc(void *state);
+
+void NsControlInit(void);
+
+/*
+ * endProc frees the state.  Once, before the start.
+ */
+void NsControlSetProc(NsControlProc *proc, NsControlEndProc *endProc);
+
+/*
+ * Listen, and serve.  A socket that cannot be had is a Warning, and the server
+ * goes on without.  Main thread.
+ */
+void NsControlStart(void);
+
+/*
+ * The end of all sessions, after those of scripts have been waited for.
+ * NS_ERROR: some still run at the deadline.  Clients see the end of the
+ * connection when the process ends.
+ */
+Ns_ReturnCode NsControlStop(const Ns_Time *deadlinePtr);
+
+/*
+ * The path of the socket as configured, to be freed by ns_free; NULL: there is
+ * to be none.  The home directory is known.
+ */
+char *NsControlPath(void);
+
+/*
+ * Connect to, or be the owner of, a socket whose path may be longer than an
+ * address of a socket can be.  -1: errno says why.
+ */
+int NsControlConnect(const char *path);
+
+#endif

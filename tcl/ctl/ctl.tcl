@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: MPL-2.0
+# ctl.tcl --
+#
+#       What `nsd ctl` can ask a running server, as far as a script answers it:
+#       ready, drain, reopen and stop are answered without an interpreter.
+#
+#       Replies are the blocks of the monitor, as text or, with --json, as JSON; the
+#       monitor's own views are among them.  Loaded when the first request of a
+#       session comes, in a thread of its own.
+
+namespace eval ::nsd::ctl {
+    # Of the request at hand.  The server is "" unless --server names it.
+    variable isJson 0
+    variable server ""
+
+    # Name, words, what it does; in the order of `help`.
+    variable commands {
+        status   ""                       "state, process, addresses, figures, what needs attention"
+        ready    ""                       "whether new requests are welcome: status 0, else 1"
+        stats    ?view?                   "a view of the monitor: pools, times, drivers, locks, ..."
+        metrics  ""                       "the figures for a monitoring system, as /metrics gives them"
+        requests "?--slow seconds?"       "requests that run or wait"
+        slowest  ?--errors?               "the slowest requests of the last hour, or the last that failed"
+        routes   ""                       "figures of each handler and page: which take the time, which fail"
+        stack    id                       "Tcl stack of a request that runs"
+        cancel   "id ?text?"              "end a request that runs"
+        log      "?severity on|off?"      "severities; or: log sinks, log leftovers, log forget name"
+        logs     "?option ...?"           "the newest records of the log memory; --follow goes on"
+        roll     "?sink?"                 "begin new log files"
+        reopen   ""                       "open log files again by their names"
+        get      "?name?"                 "parameters that can change while the server runs; [section/]name"
+        set      "name value ?pool?"      "change one until the next start or reload"
+        drain    on|off                   "whether load balancers are told to send no more"
+        reload   "?--dry-run|--libraries?" "take over the configuration file; or the Tcl libraries"
+        stop     "?-timeout time?"        "end the server, and wait for its end"
+        restart  ""                       "execute the program again; no connection is refused meanwhile"
+        eval     script                   "run a script in an interpreter of the server"
+        shell    ""                       "run scripts from standard input, one after the other"
+        help     ?command?                "this list"
+    }
+}
+
+#
+# The reply to the words of a request, or an error.
+#
+proc ::nsd::ctl::Answer {uid request} {
+    variable isJson 0
+    variable server ""
+    variable commands
+    while {[string match --* [lindex $request 0]]} {
+        set request [lassign $request option]
+        switch -- $option {
+            --json   { set isJson 1 }
+            --server { set request [lassign $request server] }
+            default  { return -code error "unknown option $option: it is --json or --server NAME" }
+        }
+    }
+    set words [lassign $request command]
+    if {$command eq "complete"} { return [Complete [lindex $words 0]] }
+    set known [lmap {name usage text} $commands { set name }]
+    if {$command ni $known} {
+        return -code error "unknown command $command: it is one of [join [lsort $known] {, }]"
+    }
+    if {[catch { Do-$command {*}$words } result options]} {
+        if {[lrange [dict get $options -errorcode] 0 1] eq "TCL WRONGARGS"} {
+            set result "usage: nsd ctl [Usage $command]"
+        } elseif {$command eq "eval"} {
+            set result [dict get $options -errorinfo]
+        }
+    }
+    if {$command in {eval set cancel roll reload log}} { Note $uid $request }
+    return -code [expr {[dict get $options -code] ? "error" : "ok"}] $result
+}
+
+#
+# What may stand for a word of a script that has begun: variables, and commands with
+# the namespaces that have some.
+#
+proc ::nsd::ctl::Complete {word} {
+    # It is no pattern.
+    set quoted [string map {\\ \\\\ * \\* ? \\? [ \\[ ] \\]} $word]
+    if {[string match {$*} $word]} {
+        return [lmap name [lsort [uplevel #0 [list info vars [string range $quoted 1 end]*]]] { string cat \$ $name }]
+    }
+    set inside [expr {[string match ::* $word] ? "" : "::"}]$word
+    set spaces [lmap space [namespace children [expr {[namespace qualifiers $inside] eq "" ? "::" : [namespace qualifiers $inside]}]] {
+        if {![string match ${quoted}* [string trimleft $space :]] && ![string match ${quoted}* $space]} continue
+        string cat [expr {[string match ::* $word] ? $space : [string trimleft $space :]}] ::
+    }]
+    return [lsort [concat [uplevel #0 [list info commands $quoted*]] $spaces]]
+}
+
+#
+# Who changes something is known.
+#
+proc ::nsd::ctl::Note {uid request} {
+    set request [join $request " "]
+    ns_log Notice "control: user $uid: [string range $request 0 199]"
+    foreach sink [ns_logsink list] {
+        if {"audit" in [dict get [ns_logsink info $sink] streams]} {
+            ns_audit control uid $uid server [ns_info server] command $request
+            break
+        }
+    }
+}
+
+proc ::nsd::ctl::Usage {command} {
+    variable commands
+    foreach {name usage text} $commands {
+        if {$name eq $command} { return [string trimright "$name $usage"] }
+    }
+}
+
+#
+# The monitor's views, also in a server without the monitor.
+#
+proc ::nsd::ctl::NeedViews {} {
+    if {[info commands ::nsstats::View-overview] ne ""} return
+    namespace eval ::nsstats {}
+    foreach file {blocks facts views slowest routes messages metrics actions} {
+        uplevel #0 [list source [file join [ns_library shared] nsstats $file.tcl]]
+    }
+}
+
+proc ::nsd::ctl::Show {blocks} {
+    variable isJson
+    NeedViews
+    if {$isJson} { return [::nsstats::json $blocks] }
+    set parts {}
+    foreach block $blocks {
+        set text [Plain-[dict get $block kind] $block]
+        if {$text ne ""} { lappend parts $text }
+    }
+    return [join $parts "\n\n"]
+}
+
+proc ::nsd::ctl::Plain-figures {block} {
+    set lines {}
+    set width [Width [lmap {label type value} [dict get $block items] { set label }]]
+    foreach {label type value} [dict get $block items] {
+        lappend lines [format "%-*s  %s" $width $label [::nsstats::Text $type $value]]
+    }
+    return [join $lines \n]
+}
+
+proc ::nsd::ctl::Plain-table {block} {
+    set columns [dict get $block columns]
+    set heads [lmap {head type} $columns { set head }]
+    set rows [lmap row [dict get $block rows] { ::nsstats::Cells $columns $row }]
+    set widths {}
+    for {set i 0} {$i < [llength $heads]} {incr i} {
+        lappend widths [Width [concat [list [lindex $heads $i]] [lmap row $rows { lindex $row $i }]]]
+    }
+    set lines {}
+    if {[dict get $block title] ne ""} { lappend lines [dict get $block title] }
+    foreach row [concat [list $heads] $rows] {
+        set line ""
+        foreach cell $row width $widths {head type} $columns {
+            set isRight [expr {$type in {count number bytes time share}}]
+            append line [format "%[expr {$isRight ? "" : "-"}]*s  " $width $cell]
+        }
+        lappend lines [string trimright $line]
+    }
+    return [join $lines \n]
+}
+
+proc ::nsd::ctl::Plain-bars {block} {
+    set items {}
+    foreach {label n} [dict get $block counts] { lappend items $label count $n }
+    return "[dict get $block title]\n[Plain-figures [dict create items $items]]"
+}
+
+proc ::nsd::ctl::Plain-alerts {block} { return [join [dict get $block sentences] \n] }
+proc ::nsd::ctl::Plain-note   {block} { return [dict get $block text] }
+# What needs a screen.
+proc ::nsd::ctl::Plain-chart  {block} {}
+proc ::nsd::ctl::Plain-form   {block} {}
+proc ::nsd::ctl::Plain-links  {block} {}
+proc ::nsd::ctl::Plain-choices {block} {}
+proc ::nsd::ctl::Plain-button {block} {}
+
+proc ::nsd::ctl::Width {texts} {
+    set width 0
+    foreach text $texts { set width [expr {max($width, [string length $text])}] }
+    return $width
+}
+
+proc ::nsd::ctl::Do-status {} {
+    NeedViews
+    set requests 0
+    set running 0
+    set waiting 0
+    ::nsstats::forPools {server pool} {
+        set stats [ns_server -server $server -pool $pool stats]
+        incr requests [dict get $stats requests]
+        incr running [llength [ns_server -server $server -pool $pool active]]
+        incr waiting [ns_server -server $server -pool $pool waiting]
+    }
+    set addresses [lmap driver [ns_driver info] { dict get $driver location }]
+    return [Show [list \
+        [::nsstats::figures [list \
+            State text [expr {[ns_info shutdownpending] ? "stopping" : "running"}] \
+            Process id [ns_info pid] \
+            Version text "[ns_info name]/[ns_info patchlevel]" \
+            "Running for" time [ns_info uptime] \
+            Configuration text [ns_info config] \
+            Servers text [join [ns_info servers] ", "] \
+            Addresses text [join [lsort -unique $addresses] ", "] \
+            Requests count $requests \
+            Running count $running \
+            Waiting count $waiting \
+            "Set by hand" text [join [SetByHand] ", "]]] \
+        [::nsstats::alerts [::nsstats::SinkTroubles]]]]
+}
+
+#
+# Parameters that a script or `nsd ctl set` has changed.
+#
+proc ::nsd::ctl::SetByHand {} {
+    set names {}
+    foreach setting [ns_setting list] {
+        dict with setting {
+            if {$byhand} { lappend names $section/$name=$value }
+        }
+    }
+    return $names
+}
+
+proc ::nsd::ctl::Do-stats {{view overview}} {
+    NeedViews
+    set names [lsearch -all -inline -not -exact [::nsstats::names] messages]
+    if {$view ni $names} {
+        return -code error "no view $view: it is one of [join [lsort $names] {, }]"
+    }
+    if {$view eq "requests"} { return [Do-requests] }
+    return [Show [::nsstats::view $view]]
+}
+
+proc ::nsd::ctl::Do-metrics {} {
+    NeedViews
+    return [::nsstats::metrics 0]
+}
+
+proc ::nsd::ctl::Do-requests {{option --slow} {seconds 0}} {
+    NeedViews
+    if {$option ne "--slow" || ![string is double -strict $seconds]} {
+        return -code error "usage: nsd ctl [Usage requests]"
+    }
+    set rows {}
+    ::nsstats::forPools {server pool} {
+        foreach request [ns_server -server $server -pool $pool all] {
+            lassign $request id peer state method url elapsed sent
+            if {$elapsed < $seconds} continue
+            lappend rows [list $elapsed $state $id $method $url $peer $server [::nsstats::poolName $pool] $sent]
+        }
+    }
+    return [Show [list [::nsstats::table "" {
+        Elapsed time State text Id text Method text URL text Peer text Server text Pool text Sent bytes
+    } [lsort -real -decreasing -index 0 $rows]]]]
+}
+
+proc ::nsd::ctl::Do-slowest {{option ""}} {
+    variable server
+    NeedViews
+    if {$option ni {"" --errors}} { return -code error "usage: nsd ctl [Usage slowest]" }
+    set servers [expr {$server eq "" ? [ns_info servers] : [list $server]}]
+    return [Show [list [::nsstats::slowTable $servers [expr {$option ne ""}]]]]
+}
+
+proc ::nsd::ctl::Do-routes {} {
+    variable server
+    NeedViews
+    return [Show [list [::nsstats::routeTable [expr {$server eq "" ? [ns_info servers] : [list $server]}]]]]
+}
+
+#
+# The server in which a request of that id runs; of several, --server names one.
+#
+proc ::nsd::ctl::ServerOf {id} {
+    variable server
+    set found {}
+    foreach candidate [expr {$server eq "" ? [ns_info servers] : [list $server]}] {
+        foreach pool [ns_server -server $candidate pools] {
+            set ids [lmap request [ns_server -server $candidate -pool $pool all] { lindex $request 0 }]
+            if {$id in $ids} { lappend found $candidate }
+        }
+    }
+    if {[llength $found] == 0} { return -code error "no request $id runs or waits" }
+    if {[llength $found] > 1} {
+        return -code error "servers [join $found { and }] have a request $id: name one by --server"
+    }
+    return [lindex $found 0]
+}
+
+proc ::nsd::ctl::Do-stack {id} {
+    NeedViews
+    set server [ServerOf $id]
+    set problem ""
+    set rows [::nsstats::StackRows $server/$id problem]
+    if {$problem ne ""} { return -code error $problem }
+    return [Show [list [::nsstats::table "Tcl stack, innermost first" {
+        Level id Kind text Procedure text Line id Command text
+    } $rows]]]
+}
+
+proc ::nsd::ctl::Do-cancel {id {text ""}} {
+    if {[ns_server -server [ServerOf $id] cancel $id $text]} { return "" }
+    return "$id is in a command that cannot be interrupted, and ends after that"
+}
+
+proc ::nsd::ctl::Do-log {{what ""} {value ""}} {
+    NeedViews
+    switch -- $what {
+        ""        { return [Severities] }
+        sinks     { return [Show [::nsstats::view logs]] }
+        leftovers { return [ns_logsink leftovers] }
+        forget    { return [ns_logsink forget $value] }
+    }
+    if {![string is boolean -strict $value]} {
+        return -code error "usage: nsd ctl [Usage log]"
+    }
+    ns_logctl severity $what $value
+    return [Severities]
+}
+
+proc ::nsd::ctl::Severities {} {
+    set items {}
+    foreach severity [lsort [ns_logctl severities]] {
+        lappend items $severity text [expr {[ns_logctl severity $severity] ? "on" : "off"}]
+    }
+    return [Show [list [::nsstats::figures $items]]]
+}
+
+proc ::nsd::ctl::Do-roll {args} {
+    if {[llength $args] > 1} { return -code error "usage: nsd ctl [Usage roll]" }
+    foreach sink [expr {[llength $args] ? $args : [ns_logsink list]}] {
+        if {[llength $args] == 0 && [dict get [ns_logsink info $sink] type] ne "file"} continue
+        ns_logsink roll $sink
+    }
+}
+
+#
+# Settings by name, or by section and name: "maxthreads", "ns/server/s1/maxthreads".
+# An unknown name is an error.
+#
+proc ::nsd::ctl::SettingsOf {name} {
+    set all [ns_setting list]
+    set found [lmap setting $all {
+        set full [dict get $setting section]/[dict get $setting name]
+        if {![string equal -nocase $name $full] && ![string equal -nocase $name [dict get $setting name]]} continue
+        set setting
+    }]
+    if {[llength $found] == 0} {
+        set names [lsort -unique [lmap setting $all { dict get $setting name }]]
+        return -code error "no setting $name that can change while the server runs: it is one of [join $names {, }]"
+    }
+    return $found
+}
+
+proc ::nsd::ctl::ShowSettings {settings} {
+    set rows [lmap setting $settings {
+        dict with setting { list $section $name $value $default $origin $range }
+    }]
+    return [Show [list [::nsstats::table "" {
+        Section text Name text Value text Default text "Set by" text Range text
+    } $rows]]]
+}
+
+proc ::nsd::ctl::Do-get {args} {
+    NeedViews
+    if {[llength $args] > 1} { return -code error "usage: nsd ctl [Usage get]" }
+    return [ShowSettings [expr {[llength $args] ? [SettingsOf [lindex $args 0]] : [ns_setting list]}]]
+}
+
+#
+# Of several sections that have a name, the one of the pool in the session's server.
+#
+proc ::nsd::ctl::Do-set {name value {pool ""}} {
+    NeedViews
+    set found [SettingsOf $name]
+    if {[llength $found] > 1 || $pool ne ""} {
+        set section ns/server/[ns_info server]
+        if {$pool ne ""} { append section /pool/$pool }
+        set sections [lmap setting $found { dict get $setting section }]
+        set found [lmap setting $found {
+            if {![string equal -nocase [dict get $setting section] $section]} continue
+            set setting
+        }]
+        if {[llength $found] == 0} {
+            return -code error "several sections have $name: name one, as in [lindex $sections 0]/$name"
+        }
+    }
+    set setting [lindex $found 0]
+    ns_setting set -ctl [dict get $setting section] [dict get $setting name] $value
+    return [ShowSettings [SettingsOf [dict get $setting section]/[dict get $setting name]]]
+}
+
+proc ::nsd::ctl::Do-reload {args} {
+    NeedViews
+    switch -- $args {
+        ""          { return [ShowReload [ns_setting reload]] }
+        --dry-run   { return [ShowReload [ns_setting reload -dryrun]] }
+        --libraries { return [ReloadLibraries] }
+        default     { return -code error "usage: nsd ctl [Usage reload]" }
+    }
+}
+
+proc ::nsd::ctl::ShowReload {lists} {
+    set blocks {}
+    foreach {name title heads} {
+        applied "Applied"                            {"Old value" "New value"}
+        restart "Needs a restart"                    {"In force" "In the file"}
+        byhand  "Changed by hand, and left so"       {"In force" "In the file"}
+    } {
+        set rows [lmap item [dict get $lists $name] {
+            dict with item {
+                list $section $name [::nsstats::Public $name $old] [::nsstats::Public $name $new]
+            }
+        }]
+        if {[llength $rows] == 0} continue
+        lappend blocks [::nsstats::table $title [list Section text Name text \
+            [lindex $heads 0] text [lindex $heads 1] text] $rows]
+    }
+    if {$blocks eq ""} {
+        set blocks [list [::nsstats::note "The configuration has not changed."]]
+    }
+    return [Show $blocks]
+}
+
+proc ::nsd::ctl::Do-eval {script} { return [uplevel #0 $script] }
+
+proc ::nsd::ctl::Do-help {args} {
+    variable commands
+    set lines {}
+    foreach {name usage text} $commands {
+        if {[llength $args] == 0 || $name in $args} {
+            lappend lines [format "  %-26s %s" [string trimright "$name $usage"] $text]
+        }
+    }
+    if {$lines eq ""} { return -code error "no command [join $args]" }
+    set head "usage: nsd ctl ?-t FILE | --socket PATH? ?--server NAME? ?--json? COMMAND ?ARGUMENT ...?"
+    return [join [concat [list $head] $lines] \n]
+}
+
+#
+# The files of all libraries, as the start sources them: a file of the private
+# directory replaces its namesake of the shared one, files init.tcl come first.
+# Pairs of module and file.
+#
+proc ::nsd::ctl::LibraryFiles {} {
+    set pairs {}
+    foreach module [concat [list ""] [ns_ictl getmodules]] {
+        set words [expr {$module eq "" ? {} : [list $module]}]
+        set shared [ns_library shared {*}$words]
+        set private [ns_library private {*}$words]
+        set files [lmap directory [list $shared $private] {
+            if {![file isfile $directory/init.tcl]} continue
+            set directory $directory/init.tcl
+        }]
+        set others [lmap file [lsort [glob -nocomplain -types f -directory $shared *.tcl]] {
+            if {[file exists $private/[file tail $file]]} continue
+            set file
+        }]
+        lappend others {*}[lsort [glob -nocomplain -types f -directory $private *.tcl]]
+        foreach file [concat $files [lsearch -all -inline -not -glob $others */init.tcl]] {
+            lappend pairs $module $file
+        }
+    }
+    return $pairs
+}
+
+#
+# Source all libraries in a new interpreter, whose state all threads take over with
+# their next request.  What is registered for the life of the server - filters,
+# traces, schedules, callbacks - is there already, and is not registered again.  An
+# error changes nothing.
+#
+proc ::nsd::ctl::ReloadLibraries {} {
+    set once [lmap command [concat [info commands ::ns_schedule_*] [info commands ::ns_at*] \
+                                [info commands ::ns_register_filter] [info commands ::ns_register_trace] \
+                                [info commands ::ns_after] [info commands ::ns_thread]] {
+        string trimleft $command :
+    }]
+    set pairs [LibraryFiles]
+    ns_ictl remake [string cat [list set ::_nsd_once $once] \n [list set ::_nsd_files $pairs] {
+        foreach ::_nsd_name $::_nsd_once {
+            interp hide {} $::_nsd_name
+            proc ::$::_nsd_name args {}
+        }
+        foreach {::_nsd_name ::_nsd_file} $::_nsd_files {
+            if {[catch { source $::_nsd_file } ::_nsd_name ::_nsd_once]} {
+                regexp {\(file ".*" line (\d+)\)} [dict get $::_nsd_once -errorinfo] - ::_nsd_once
+                error "$::_nsd_file:[lindex $::_nsd_once 0]: $::_nsd_name"
+            }
+        }
+        foreach ::_nsd_name [interp hidden] {
+            if {[string first : $::_nsd_name] >= 0 || [info commands ::$::_nsd_name] eq ""} continue
+            rename ::$::_nsd_name {}
+            interp expose {} $::_nsd_name
+        }
+        unset ::_nsd_name ::_nsd_once ::_nsd_file ::_nsd_files
+    }]
+    return "[expr {[llength $pairs] / 2}] files"
+}
