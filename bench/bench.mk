@@ -12,3 +12,5 @@ obj/bench/%: bench/%.cc $(BENCH_HEADERS) config.mk
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -D_GNU_SOURCE -g -pthread $(OPTIMIZE) -Wall -Wextra \
 	    -o $@ $< -lspdlog -lfmt
+
+obj/bench/kafka_producer: LIBS += $(RDKAFKA_LIBS)

@@ -8,6 +8,10 @@
  *          Prints percentiles of the latency in microseconds, counted from the
  *          moment when the request was due: a server that makes the client
  *          late is not let off.
+ *      load PORT random PATH RATE SECONDS CONNECTIONS
+ *          The same, but each connection's requests are due at moments that do
+ *          not depend on each other.  With many connections these are almost
+ *          the arrivals of many clients.
  *      load PORT users PATH FIRST STEP EVERY MOST SECONDS THINK
  *          FIRST users, STEP more every EVERY seconds up to MOST.  Each has a
  *          connection, makes a request, takes the reply, and thinks before the
@@ -28,6 +32,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +47,17 @@
 #define SLOW_TURNS   100 /* In which all take something, */
 #define SLOW_PAUSE   1   /* with so many milliseconds between two. */
 #define SMALL_BUFFER 4096
-#define PATIENCE     5 /* Seconds until a reply is an error. */
+#define PATIENCE     5      /* Seconds until a reply is an error. */
+#define PER_ADDRESS  20000  /* Connections from one address: ports are few. */
+#define DESCRIPTORS  200000 /* Wanted, where the limit may be raised. */
 
 typedef struct Paced {
     pthread_t      thread;
-    int64_t        first; /* When the first request is due. */
-    int64_t        interval;
+    int64_t        first;    /* When the first request is due. */
+    int64_t        interval; /* In the mean. */
+    bool           isRandom;
+    int64_t        end; /* Then no random request is due. */
+    unsigned short random[3];
     int            nRequests;
     int            nErrors;
     BenchHistogram histogram;
@@ -65,6 +75,7 @@ typedef struct User {
 } User;
 
 static int         port;
+static atomic_int  nConnections; /* Made so far. */
 static const char *path;
 static char        request[1024];
 
@@ -72,7 +83,8 @@ static int   Connect(int receiveBytes);
 static void  SendRequest(int fd);
 static bool  ReadReply(int fd);
 static long  BodyLength(const char *header);
-static int   RunPaced(double rate, int seconds, int n);
+static void  Seed(unsigned short *random, int i);
+static int   RunPaced(double rate, int seconds, int n, bool isRandom);
 static void *PacedThread(void *arg);
 static int   RunUsers(char **argv);
 static void *UserThread(void *arg);
@@ -94,7 +106,10 @@ main(int argc, char **argv)
                  "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path);
     }
     if (strcmp(mode, "paced") == 0 && argc == 7) {
-        return RunPaced(atof(argv[4]), atoi(argv[5]), atoi(argv[6]));
+        return RunPaced(atof(argv[4]), atoi(argv[5]), atoi(argv[6]), false);
+    }
+    if (strcmp(mode, "random") == 0 && argc == 7) {
+        return RunPaced(atof(argv[4]), atoi(argv[5]), atoi(argv[6]), true);
     }
     if (strcmp(mode, "users") == 0 && argc == 10) {
         return RunUsers(argv + 4);
@@ -105,7 +120,7 @@ main(int argc, char **argv)
     if (strcmp(mode, "slow") == 0) {
         return ReadSlowly(atoi(argv[4]));
     }
-    fprintf(stderr, "usage: load PORT paced|users|hold|slow PATH ...\n");
+    fprintf(stderr, "usage: load PORT paced|random|users|hold|slow PATH ...\n");
     return 1;
 }
 
@@ -121,6 +136,16 @@ Connect(int receiveBytes)
     if (fd >= 0 && receiveBytes > 0) {
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receiveBytes,
                    sizeof(receiveBytes));
+    }
+    if (fd >= 0 && ++nConnections > PER_ADDRESS) {
+        struct sockaddr_in own = {.sin_family = AF_INET};
+
+        own.sin_addr.s_addr = htonl(INADDR_LOOPBACK
+                                    + (uint32_t) (nConnections / PER_ADDRESS));
+        setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+        if (bind(fd, (struct sockaddr *) &own, sizeof(own)) != 0) {
+            perror("load: bind");
+        }
     }
     if (fd < 0
         || connect(fd, (struct sockaddr *) &address, sizeof(address)) != 0) {
@@ -186,7 +211,7 @@ BodyLength(const char *header)
 }
 
 static int
-RunPaced(double rate, int seconds, int n)
+RunPaced(double rate, int seconds, int n, bool isRandom)
 {
     Paced         *all = calloc((size_t) n, sizeof(Paced));
     BenchHistogram sum = {0};
@@ -195,8 +220,11 @@ RunPaced(double rate, int seconds, int n)
 
     for (int i = 0; i < n; i++) {
         all[i].interval = (int64_t) (1e9 * n / rate);
-        all[i].first = start + all[i].interval * i / n;
+        all[i].first = isRandom ? start : start + all[i].interval * i / n;
         all[i].nRequests = (int) (rate * seconds / n);
+        all[i].isRandom = isRandom;
+        all[i].end = start + (int64_t) seconds * 1000000000;
+        Seed(all[i].random, i);
         if (pthread_create(&all[i].thread, NULL, PacedThread, &all[i]) != 0) {
             perror("load: thread");
             return 1;
@@ -213,6 +241,23 @@ RunPaced(double rate, int seconds, int n)
     return 0;
 }
 
+/*
+ * Numbers whose seeds are close to each other stay so for long, so the seeds of
+ * neighbours are far apart (splitmix64, by Guy Steele and others, 2014).
+ */
+static void
+Seed(unsigned short *random, int i)
+{
+    uint64_t z = ((uint64_t) i + 1) * 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    for (int k = 0; k < 3; k++) {
+        random[k] = (unsigned short) (z >> (16 * k));
+    }
+}
+
 static void *
 PacedThread(void *arg)
 {
@@ -220,7 +265,14 @@ PacedThread(void *arg)
     int     fd = Connect(0);
     int64_t due = p->first;
 
-    for (int i = 0; i < p->nRequests; i++, due += p->interval) {
+    for (int i = 0; p->isRandom || i < p->nRequests; i++) {
+        due += p->isRandom
+            ? (int64_t) (-log(1 - erand48(p->random)) * (double) p->interval)
+            : i > 0 ? p->interval
+                    : 0;
+        if (p->isRandom && due >= p->end) {
+            break;
+        }
         if (BenchNow() < due) {
             BenchSleepUntil(due);
         }
@@ -382,7 +434,13 @@ RaiseLimit(void)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        struct rlimit wanted = {
+            .rlim_cur = DESCRIPTORS, .rlim_max = DESCRIPTORS};
+
         limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
+        if (limit.rlim_max >= DESCRIPTORS
+            || setrlimit(RLIMIT_NOFILE, &wanted) != 0) {
+            setrlimit(RLIMIT_NOFILE, &limit);
+        }
     }
 }

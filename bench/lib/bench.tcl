@@ -52,13 +52,13 @@ proc bench::build {name} {
 }
 
 # Start a server.  Settings: parameters of the pool, of the process, sections to add,
-# and whether there is an access log.
+# whether there is an access log, and words in front of the command.
 proc bench::start {name args} {
     variable work
     variable servers
     set settings [dict merge {
         pool {minthreads 2 maxthreads 4} process {asynclogwriter true} driver {}
-        accesslog true extra "" pages "" scripts ""
+        accesslog true extra "" pages "" scripts "" prefix "" fastpath ""
     } $args]
     set dir $work/$name
     set port [freePort]
@@ -73,7 +73,7 @@ ns_register_proc GET /hello { ns_return 200 text/plain \"hello world\\n\" }
     peers::write $dir/nsd.tcl [bench::Config $dir $port $settings]
     set user {}
     if {[exec id -u] == 0} { set user {-u root} }
-    set pid [peers::run $::root/nsd/nsd -i {*}$user -t $dir/nsd.tcl]
+    set pid [peers::run {*}[dict get $settings prefix] $::root/nsd/nsd -i {*}$user -t $dir/nsd.tcl]
     dict set servers $name [list [lindex $pid end] $port]
     peers::waitForPort $port
     return $port
@@ -86,7 +86,8 @@ proc bench::Config {dir port settings} {
         ns/parameters [dict merge [list home $dir tcllibrary $::root/tcl] \
                            [dict get $settings process]] \
         ns/servers {bench Benchmark} \
-        ns/fastpath {cache true cachemaxsize 50000000 cachemaxentry 2000000} \
+        ns/fastpath [dict merge {cache true cachemaxsize 50000000 cachemaxentry 2000000} \
+                         [dict get $settings fastpath]] \
         ns/server/bench [dict merge {maxconnections 1000 connsperthread 0} \
                              [dict get $settings pool]] \
         ns/server/bench/tcl [list library $dir/tcl initfile $::root/nsd/init.tcl] \
