@@ -49,12 +49,28 @@ NsEnvironGet(Ns_DString *dsPtr, const char *name)
 Ns_ReturnCode
 NsEnvironSet(const char *name, const char *value)
 {
-    int status;
+    Ns_DString assignment;
 
+    if (*name == '\0' || strchr(name, '=') != NULL) {
+        return NS_ERROR;
+    }
+    Ns_DStringInit(&assignment);
+    if (value != NULL) {
+        Ns_DStringVarAppend(&assignment, name, "=", value, NULL);
+    }
     Ns_MutexLock(&lock);
-    status = value != NULL ? setenv(name, value, 1) : unsetenv(name);
+    if (value != NULL) {
+        /*
+         * A new interpreter reads the whole environment, under a lock that only
+         * Tcl knows.  setenv could free the array that it reads.
+         */
+        (void) Tcl_PutEnv(Ns_DStringValue(&assignment));
+    } else {
+        (void) unsetenv(name);
+    }
     Ns_MutexUnlock(&lock);
-    return status == 0 ? NS_OK : NS_ERROR;
+    Ns_DStringFree(&assignment);
+    return NS_OK;
 }
 
 void

@@ -4,7 +4,9 @@
  *      The process environment, one access at a time.
  *
  *      The C library protects nobody who reads a variable while another thread
- *      sets one; these functions share a lock.
+ *      sets one; these functions share a lock.  A variable is set through Tcl,
+ *      so that interpreters, which read the environment when they are made,
+ *      are protected as well.
  */
 
 #ifndef NSD_BASE_ENVIRON_H
@@ -18,7 +20,8 @@
 bool NsEnvironGet(Ns_DString *dsPtr, const char *name);
 
 /*
- * Set, or remove when value is NULL.  NS_ERROR: no valid name.
+ * Set, or remove when value is NULL; Tcl is initialized (Tcl_FindExecutable).
+ * NS_ERROR: no valid name.
  */
 Ns_ReturnCode NsEnvironSet(const char *name, const char *value);
 

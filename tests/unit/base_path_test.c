@@ -262,6 +262,7 @@ variables_are_set_listed_copied_and_removed(void **state)
     char **env;
     bool   isThere = false;
 
+    Tcl_FindExecutable(NULL);
     assert_false(NsEnvironGet(*state, "NS_TEST"));
     assert_int_equal(NsEnvironSet("NS_TEST", "a value"), NS_OK);
     assert_true(NsEnvironGet(*state, "NS_TEST"));
