@@ -323,6 +323,7 @@ proc fault::problems {loads args} {
 # Every record that was handed over is in its log, exactly once.
 proc fault::logProblems {loads} {
     set problems {}
+    if {[catch {waitForEnds} message]} { lappend problems "requests do not end: $message" }
     # A target that failed is tried again in a moment.
     if {[catch {waitFor {![catch {inServer {ns_logsink flush}}]} 30000}]} {
         lappend problems "flush: [catch {inServer {ns_logsink flush}} message; set message]"

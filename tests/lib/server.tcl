@@ -530,6 +530,12 @@ proc header {reply name} {
     return ""
 }
 
+# Wait until the requests that have been answered have ended: figures and log records
+# of a request may come after its reply.
+proc waitForEnds {{handle ""}} {
+    waitFor {[inServer {llength [lsearch -all -not -index 4 [ns_server active] /_harness]} $handle] == 0}
+}
+
 proc inServer {script {handle ""}} {
     set reply [http POST /_harness -body [encoding convertto utf-8 $script] -server $handle]
     if {[dict get $reply status] != 200} {
