@@ -369,11 +369,22 @@ FollowLink(Walk *walkPtr, size_t end)
 }
 
 /*
- * Whether all changes in the file system are made by this kernel, which then
- * reports them.
+ * Asked once per file system on the way.
  */
 static bool
 IsFit(Walk *walkPtr, const struct stat *statusPtr)
+{
+    if (statusPtr->st_dev != walkPtr->device) {
+        if (!NsFileWatchIsFit(walkPtr->path)) {
+            return false;
+        }
+        walkPtr->device = statusPtr->st_dev;
+    }
+    return true;
+}
+
+bool
+NsFileWatchIsFit(const char *path)
 {
     static const unsigned long fit[] = {
         0xEF53,      /* ext2 to ext4 */
@@ -389,15 +400,11 @@ IsFit(Walk *walkPtr, const struct stat *statusPtr)
         0xCA451A4E}; /* bcachefs */
     struct statfs system;
 
-    if (statusPtr->st_dev == walkPtr->device) {
-        return true;
-    }
-    if (statfs(walkPtr->path, &system) != 0) {
+    if (statfs(path, &system) != 0) {
         return false;
     }
     for (int i = 0; i < Ns_NrElements(fit); i++) {
         if ((unsigned long) system.f_type == fit[i]) {
-            walkPtr->device = statusPtr->st_dev;
             return true;
         }
     }

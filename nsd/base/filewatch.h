@@ -89,6 +89,12 @@ void         NsFileWatchFree(NsFileWatch *watchPtr);
 bool NsFileWatchIsSame(const NsFileWatch *watchPtr);
 
 /*
+ * Whether all changes in the file system of that name are made by this kernel,
+ * which then reports them.
+ */
+bool NsFileWatchIsFit(const char *path);
+
+/*
  * Whether there is a watch that has reported, so that it says nothing more.
  */
 static inline bool
