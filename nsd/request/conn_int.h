@@ -24,6 +24,7 @@ typedef struct NsConnRare {
     bool           isSocketTaken; /* By NsConnTakeSocket. */
     bool           isDetached;    /* By NsConnDetach. */
     NsReceipt     *receiptPtr;    /* A writer thread sends the reply. */
+    const char    *insert;        /* Of insert.h; or NULL. */
 } NsConnRare;
 
 /*

@@ -20,12 +20,14 @@
 #include "dispatch/pool_stats.h"
 #include "net/output.h"
 #include "request/conn_int.h"
+#include "request/insert.h"
 #include "request/replyhead.h"
 #include "request/replytext.h"
 #include "request/reqtrace.h"
 
 #define JOIN_BYTES 4096 /* A larger body is not copied. */
 #define MAX_EXTRA  4    /* Pieces before and behind a body. */
+#define BEGUN      (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)
 
 /*
  * The output of one call.
@@ -57,6 +59,7 @@ static StageProc Send;
 static StageProc *const stages[] = {Decide, AddHead, AddBody, Announce, Send};
 
 static int           Take(NsConn *connPtr, Ns_Sock *takenPtr);
+static void          Insert(Output *outPtr) __attribute__((cold, noinline));
 static Ns_ReturnCode RunStages(Output *outPtr);
 static NsPiece      *NextPiece(Output *outPtr);
 static bool          IsOverrun(const NsConn *connPtr);
@@ -230,7 +233,34 @@ Decide(Output *outPtr)
     NsConn *connPtr = outPtr->connPtr;
 
     NsAssert(connPtr->replyState != NS_REPLY_ACCOUNTED);
-    if ((connPtr->pub.flags & (NS_CONN_SENTHDRS | NS_CONN_SKIPHDRS)) == 0) {
+    if ((connPtr->pub.flags & (BEGUN | NS_CONN_HAS_INSERT)) == 0) {
+        NsReplyDecide(connPtr, outPtr->length);
+    } else if ((connPtr->pub.flags & NS_CONN_HAS_INSERT) != 0) {
+        Insert(outPtr);
+    }
+}
+
+/*
+ * The element of NsConnInsert, then what Decide does for others.  Not a part of
+ * it: no reply in production comes here.
+ */
+static void
+Insert(Output *outPtr)
+{
+    NsConn        *connPtr = outPtr->connPtr;
+    NsInsertOutput output = {.pieces = outPtr->body,
+                             .n = outPtr->nBody,
+                             .bytes = outPtr->bodyBytes,
+                             .isWhole = outPtr->length != NS_LENGTH_UNKNOWN};
+
+    NsConnInsertInto(connPtr, &output);
+    outPtr->body = output.pieces;
+    outPtr->nBody = output.n;
+    if (outPtr->length != NS_LENGTH_UNKNOWN) {
+        outPtr->length += output.bytes - outPtr->bodyBytes;
+    }
+    outPtr->bodyBytes = output.bytes;
+    if ((connPtr->pub.flags & BEGUN) == 0) {
         NsReplyDecide(connPtr, outPtr->length);
     }
 }
