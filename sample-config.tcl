@@ -118,6 +118,8 @@ ns_section ns/parameters
   #ns_param mutexlocktrace          {}         ;# Accepted and ignored.
    # Clients on this machine see why a page failed, with its source.
   #ns_param development             false
+   # With development: changed libraries and pages show at once.
+  #ns_param livereload              true
   #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
    # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name

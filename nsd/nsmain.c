@@ -65,6 +65,7 @@
 #include "process/watchdog.h"
 #include "request/init.h"
 #include "tcl/blueprint.h"
+#include "tcl/development.h"
 #include "tcl/child.h"
 #include "tcl/init.h"
 #include "tcl/notifier.h"
@@ -566,6 +567,7 @@ InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc)
     NsRequestServerInit(serverPtr);
     NsTclServerInit(serverPtr);
     NsAdpServerInit(serverPtr);
+    NsDevelopmentServerInit(serverPtr);
     if (initProc != NULL && initProc(serverPtr->name) != NS_OK) {
         Ns_Fatal("nsmain: server '%s' could not be initialized",
                  serverPtr->name);

@@ -42,6 +42,8 @@ proc ns_eval {args} {
         unset -nocomplain ::_ns_eval_nested
     }
     if {[ns_ictl epoch] > 0} {
+        # What has changed here is meant to (see damage.c); gone with the request.
+        set ::_ns_eval_done 1
         _ns_eval_queue $isSync $script
     }
     return $result

@@ -47,7 +47,13 @@ proc _ns_failurepage {status trace} {
     }
     set hint [_ns_failurehint $trace]
     if {$hint ne ""} { set hint "<p>$hint</p>\n" }
-    ns_set put [ns_conn outputheaders] Content-Security-Policy "default-src 'none'; style-src 'unsafe-inline'"
+    set problem [_ns_devproblem]
+    if {$problem ne ""} {
+        set problem "<p role=\"alert\">The libraries could not be reloaded, and are as they were before: [ns_quotehtml $problem]</p>\n"
+    }
+    # The script is that of the live reload.
+    ns_set put [ns_conn outputheaders] Content-Security-Policy \
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'"
     ns_return $status "text/html; charset=utf-8" "<!DOCTYPE html>
 <html lang=\"en\">
 <head>
@@ -68,7 +74,7 @@ td { overflow-wrap: anywhere; }
 <body>
 <main>
 <h1>[ns_quotehtml $message]</h1>
-${hint}${sources}<h2>Trace</h2>
+${problem}${hint}${sources}<h2>Trace</h2>
 <pre tabindex=\"0\">[ns_quotehtml $trace]</pre>
 <h2>Request</h2>
 <p><code>[ns_quotehtml [ns_conn request]]</code></p>

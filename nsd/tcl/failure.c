@@ -47,6 +47,12 @@ NsFailureConfigure(void)
     }
 }
 
+bool
+NsFailureIsShown(void)
+{
+    return settings.isDevelopment;
+}
+
 void
 NsFailureNote(NsConn *connPtr, const char *trace)
 {

@@ -20,6 +20,11 @@ void NsFailureInit(void);
 void NsFailureConfigure(void);
 
 /*
+ * Whether development is on; constant after NsFailureConfigure.
+ */
+bool NsFailureIsShown(void);
+
+/*
  * An error was logged for the request; the request ends.
  */
 void NsFailureNote(NsConn *connPtr, const char *trace);

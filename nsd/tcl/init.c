@@ -12,6 +12,7 @@
 #include "tcl/cacheflush.h"
 #include "tcl/commands.h"
 #include "tcl/ctl.h"
+#include "tcl/development.h"
 #include "tcl/failure.h"
 #include "tcl/interp.h"
 #include "tcl/noticepage.h"
@@ -46,6 +47,7 @@ NsTclInit(void)
     NsTraceInit();
     NsTclRequestInit();
     NsFailureInit();
+    NsDevelopmentInit();
     NsNoticePageInit();
     NsCtlInit();
     NS_TCL_FAMILIES(START)
