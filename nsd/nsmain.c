@@ -66,6 +66,7 @@
 #include "request/init.h"
 #include "tcl/blueprint.h"
 #include "tcl/development.h"
+#include "tcl/migration.h"
 #include "tcl/child.h"
 #include "tcl/init.h"
 #include "tcl/notifier.h"
@@ -102,6 +103,7 @@ static void         Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int  RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int  RunControl(const NsOptions *optionsPtr, int argc, char **argv);
 static int  CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
+static int  CheckMove(FILE *file, int n, char *const *directories);
 static void GoToBackground(const NsOptions *optionsPtr);
 static void FindConfigFile(const NsOptions *optionsPtr);
 static void TakeIdentityAndConfig(const NsOptions *optionsPtr, int argc,
@@ -365,6 +367,10 @@ CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
     EvalConfig(optionsPtr, NsConfigRead(Ns_InfoConfigFile()), argc, argv);
     nProblems = NsConfigCheckPrint(file, &nErrors);
     nProblems += NsConfigCheckReferences(file, &nErrors);
+    if (optionsPtr->isFromNaviserver) {
+        nProblems += CheckMove(file, argc - optionsPtr->optind,
+                               argv + optionsPtr->optind);
+    }
     /* A reload changes nothing at all rather than a part. */
     if (nErrors > 0 || (nProblems > 0 && (isDump || optionsPtr->isStrict))) {
         return NS_STATUS_FAILED;
@@ -382,6 +388,25 @@ CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
         puts("configuration ok");
     }
     return 0;
+}
+
+/*
+ * Of a site that comes from NaviServer; the words are directories with more of
+ * its scripts.  How much is missing.
+ */
+static int
+CheckMove(FILE *file, int n, char *const *directories)
+{
+    Ns_DString report;
+    int        nMissing;
+    int        nIgnored = NsConfigCheckIgnored(file);
+
+    Ns_DStringInit(&report);
+    nMissing = NsMigrationReport(n, directories, &report);
+    fprintf(file, "%s\nparameters without effect: %d\n", report.string,
+            nIgnored);
+    Ns_DStringFree(&report);
+    return nMissing;
 }
 
 static void

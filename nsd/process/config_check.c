@@ -22,6 +22,7 @@ typedef struct FactsVisit {
     const NsParameterSection *sectionPtr; /* NULL: not the server's. */
 } FactsVisit;
 
+static NsConfigFactsProc PrintIgnored;
 static NsConfigVisitProc VisitNames, VisitReferences, VisitUnread, VisitFacts;
 static void VisitSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
 static void VisitParameter(NsConfigCheck      *checkPtr,
@@ -95,6 +96,36 @@ NsConfigFactsVisit(NsConfigFactsProc *proc, void *arg)
     NsConfigVisit(VisitFacts, &visit);
 }
 
+typedef struct Ignored {
+    FILE *file;
+    int   n;
+} Ignored;
+
+int
+NsConfigCheckIgnored(FILE *file)
+{
+    Ignored ignored = {.file = file};
+
+    NsConfigFactsVisit(PrintIgnored, &ignored);
+    return ignored.n;
+}
+
+static void
+PrintIgnored(const NsConfigFacts *factsPtr, void *arg)
+{
+    Ignored            *ignoredPtr = arg;
+    const NsConfigItem *itemPtr = factsPtr->itemPtr;
+
+    if (factsPtr->noEffect != NULL) {
+        fprintf(ignoredPtr->file,
+                "%s:%d: note: parameter \"%s\" in section \"%s\" has no"
+                " effect: %s\n",
+                itemPtr->place.file, itemPtr->place.line, itemPtr->key,
+                itemPtr->section, factsPtr->noEffect);
+        ignoredPtr->n++;
+    }
+}
+
 static void
 VisitFacts(const NsConfigItem *itemPtr, void *arg)
 {
@@ -112,6 +143,9 @@ VisitFacts(const NsConfigItem *itemPtr, void *arg)
         : NsParameterFind(visitPtr->sectionPtr, itemPtr->key);
     facts.isKnown = rowPtr != NULL;
     facts.isDefault = rowPtr != NULL && HoldsDefault(itemPtr, rowPtr);
+    facts.noEffect = rowPtr != NULL && rowPtr->type == NS_PARAM_IGNORED
+        ? rowPtr->sentence
+        : NULL;
     visitPtr->proc(&facts, visitPtr->arg);
 }
 

@@ -33,13 +33,20 @@ int NsConfigCheckLog(void);
 int NsConfigCheckReferences(FILE *file, int *nErrorsPtr);
 
 /*
+ * Print the parameters that the file sets and that have no effect here, and
+ * why; they are as good as others, so none is counted.  How many there are.
+ */
+int NsConfigCheckIgnored(FILE *file);
+
+/*
  * Visit the parameters that the file sets, with what is known of them.  Any
- * thread, once the server runs.
+ * thread, once the configuration has been read.
  */
 typedef struct NsConfigFacts {
     const NsConfigItem *itemPtr;
     bool                isKnown;   /* The table of parameters has it. */
     bool                isDefault; /* It is what the table would say. */
+    const char         *noEffect;  /* Why it has none; NULL: it has. */
 } NsConfigFacts;
 
 typedef void NsConfigFactsProc(const NsConfigFacts *factsPtr, void *arg);

@@ -50,6 +50,7 @@ static const struct {
     {"--quiet", NS_MODE_BACKGROUND, offsetof(NsOptions, isQuiet)},
     {"--strict", NS_MODE_CHECK, offsetof(NsOptions, isStrict)},
     {"--bind", NS_MODE_CHECK, offsetof(NsOptions, mustBind)},
+    {"--from-naviserver", NS_MODE_CHECK, offsetof(NsOptions, isFromNaviserver)},
     {"--init", NS_MODE_NEW_SITE, 0},
     {"--development", NS_MODE_BACKGROUND, offsetof(NsOptions, isDevelopment)}};
 
@@ -228,6 +229,7 @@ NsOptionsUsage(FILE *file, const char *program)
         "  --quiet              with -c: log to the log file only\n"
         "  --strict             as -T, and warnings are errors\n"
         "  --bind               as -T, and the ports have to be free\n"
+        "  --from-naviserver    as -T, and tell what a site's scripts lack\n"
         "  --dump               as -T, and print the configuration as lists\n"
         "  --help [<topic>]     as -h; or about files, signals, ctl, logs\n"
         "  --version            as -V\n"

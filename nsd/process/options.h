@@ -30,12 +30,13 @@ typedef enum {
  */
 typedef struct NsOptions {
     NsMode      mode;
-    bool        isDebugged;    /* -d: SIGINT has its default action. */
-    bool        isDevelopment; /* --development */
-    bool        isHasty;       /* --no-wait: for the server to run. */
-    bool        isQuiet;       /* --quiet, of -c: the log is in its file. */
-    bool        isStrict;      /* --strict, of -T: warnings are errors. */
-    bool        mustBind;      /* --bind, of -T: ports have to be free. */
+    bool        isDebugged;       /* -d: SIGINT has its default action. */
+    bool        isDevelopment;    /* --development */
+    bool        isHasty;          /* --no-wait: for the server to run. */
+    bool        isQuiet;          /* --quiet, of -c: the log is in its file. */
+    bool        isStrict;         /* --strict, of -T: warnings are errors. */
+    bool        mustBind;         /* --bind, of -T: ports have to be free. */
+    bool        isFromNaviserver; /* --from-naviserver, of -T. */
     const char *user;
     const char *group;
     const char *root;

@@ -41,6 +41,19 @@ NsTclAddEnsemble(const NsTclEnsemble *ensemblePtr)
     ensembles[nEnsembles++] = ensemblePtr;
 }
 
+void
+NsTclListCommands(Ns_DString *dsPtr)
+{
+    for (int i = 0; i < nTables; i++) {
+        for (int j = 0; tables[i][j].name != NULL; j++) {
+            Tcl_DStringAppendElement(dsPtr, tables[i][j].name);
+        }
+    }
+    for (int i = 0; i < nEnsembles; i++) {
+        Tcl_DStringAppendElement(dsPtr, ensembles[i]->name);
+    }
+}
+
 /*
  * A command that looks at its words itself is called directly.
  */

@@ -64,6 +64,11 @@ void NsTclAddCommands(const NsTclCommand *commands);
 void NsTclAddEnsemble(const NsTclEnsemble *ensemblePtr);
 
 /*
+ * Append the names of all, as a list.
+ */
+void NsTclListCommands(Ns_DString *dsPtr);
+
+/*
  * Give a new interpreter its commands.
  */
 void NsTclCreateCommands(NsInterp *itPtr);

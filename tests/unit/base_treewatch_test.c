@@ -104,8 +104,8 @@ new_changed_replaced_and_deleted_files_are_found(void **statePtr)
 static void
 other_names_and_directories_are_left_out(void **statePtr)
 {
-    Run("echo x >top/x.txt; echo x >top/.x.html; mkdir top/.git top/node_modules"
-        " && echo x >top/.git/x.html && echo x >top/node_modules/x.html"
+    Run("echo x >top/x.txt; echo x >top/.x.html; mkdir top/.git"
+        " top/node_modules && echo x >top/.git/x.html && echo x >top/node_modules/x.html"
         " && echo x >other/x.html && echo x >top/last.html");
     Find(*statePtr, "top/last.html");
 }

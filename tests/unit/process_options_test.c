@@ -125,10 +125,14 @@ CheckingGoesWithAnyMode(void **state)
     assert_int_equal(options.mode, NS_MODE_CHECK);
     assert_true(Parse("-f -T -t a", &options, &error));
     assert_int_equal(options.mode, NS_MODE_CHECK);
-    assert_false(options.isStrict || options.mustBind);
+    assert_false(options.isStrict || options.mustBind
+                 || options.isFromNaviserver);
     assert_true(Parse("--strict --bind -f -t a", &options, &error));
     assert_int_equal(options.mode, NS_MODE_CHECK);
     assert_true(options.isStrict && options.mustBind);
+    assert_true(Parse("-t a --from-naviserver b", &options, &error));
+    assert_int_equal(options.mode, NS_MODE_CHECK);
+    assert_true(options.isFromNaviserver);
 }
 
 static void
