@@ -46,6 +46,11 @@ typedef struct NsPoolProcs {
      * Whoever runs the work is to end it if its client has left.  Likewise.
      */
     void (*leaveProc)(NsWork *workPtr);
+    /*
+     * The queue is full: say why, in the log.  Called by any thread, once per
+     * second at most, with no lock held.  NULL: nothing is said.
+     */
+    void (*overrunProc)(NsPool *poolPtr);
 } NsPoolProcs;
 
 void NsPoolSetProcs(const NsPoolProcs *procsPtr);

@@ -289,6 +289,9 @@ Submit(NsPool *poolPtr, NsWork *workPtr)
     case FATE_REJECT:
         if (sub.isNewOverrun) {
             LogOverrun(poolPtr, &sub);
+            if (nsPoolProcs.overrunProc != NULL) {
+                nsPoolProcs.overrunProc(poolPtr);
+            }
         }
         return sub.fate == FATE_REJECT ? NS_TIMEOUT : NS_OK;
     case FATE_REFUSE:

@@ -51,7 +51,8 @@ static bool         MustPause(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static ssize_t      SendPortion(NsWriterJob *jobPtr);
 static void         WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool         IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
-static void GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text);
+static void GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text,
+                   const char *parameter);
 static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void FreeJob(NsWriterJob *jobPtr);
 static int64_t    Missing(const NsWriterJob *jobPtr);
@@ -437,7 +438,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
             NsReceiptPause(jobPtr->receiptPtr);
         }
         if (sent < 0) {
-            GiveUp(jobPtr, NS_ABORT_CLIENT, NULL);
+            GiveUp(jobPtr, NS_ABORT_CLIENT, NULL, NULL);
         } else if (sent > 0) {
             NsOutputConsume(&jobPtr->output, (size_t) sent);
             jobPtr->windowBytes += sent;
@@ -525,13 +526,13 @@ WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr)
         if (NsPollerAdd(writerPtr->loop.pollerPtr, jobPtr->sockPtr->pub.sock,
                         NS_POLL_READ | NS_POLL_WRITE | NS_POLL_EDGE, jobPtr)
             != NS_OK) {
-            GiveUp(jobPtr, NS_ABORT_ERROR, strerror(errno));
+            GiveUp(jobPtr, NS_ABORT_ERROR, strerror(errno), NULL);
             return;
         }
         jobPtr->isRegistered = true;
     }
     if (IsTooSlow(jobPtr, now)) {
-        GiveUp(jobPtr, NS_ABORT_SLOW, "slower than minsendrate");
+        GiveUp(jobPtr, NS_ABORT_SLOW, "the client is too slow", "minsendrate");
         return;
     }
     NsWheelSet(&writerPtr->loop.wheel, &jobPtr->wheelEntry,
@@ -561,17 +562,26 @@ IsTooSlow(NsWriterJob *jobPtr, NsStamp now)
 }
 
 /*
- * The client is gone, or too slow: drop what is queued.
+ * The client is gone, or too slow by a parameter (NULL: none): drop what is
+ * queued.
  */
 static void
-GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text)
+GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text,
+       const char *parameter)
 {
     atomic_fetch_add_explicit(&jobPtr->writerPtr->nAborted[reason], 1,
                               memory_order_relaxed);
     if (text != NULL) {
-        Ns_Log(Notice, "%s: stopped sending to %s: %s",
+        Ns_Time span = NsClockSpan(jobPtr->startStamp, NsClockNow());
+
+        Ns_Log(Notice,
+               "%s: stopped sending to %s: %s: %" PRId64 " of %" PRId64
+               " bytes sent in %" PRId64 ".%ld s%s%s",
                jobPtr->writerPtr->drvPtr->pub.module, jobPtr->sockPtr->peer,
-               text);
+               text, atomic_load(&jobPtr->sent), atomic_load(&jobPtr->appended),
+               (int64_t) span.sec, span.usec / 100000,
+               parameter == NULL ? "" : "; see ",
+               parameter == NULL ? "" : parameter);
     }
     atomic_store_explicit(&jobPtr->isGone, true, memory_order_relaxed);
     NsOutputClear(&jobPtr->output);
@@ -689,7 +699,7 @@ TimeUp(NsWheelEntry *entryPtr, void *arg)
         MakeReady(jobPtr);
         return;
     }
-    GiveUp(jobPtr, NS_ABORT_SENDWAIT, "the client takes nothing");
+    GiveUp(jobPtr, NS_ABORT_SENDWAIT, "the client takes nothing", "sendwait");
     EndIfFinished(arg, jobPtr);
 }
 

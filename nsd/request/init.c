@@ -27,6 +27,7 @@
 #include "request/filecache.h"
 #include "request/limits.h"
 #include "request/op.h"
+#include "request/overrun.h"
 #include "request/poolmap.h"
 #include "request/proxies.h"
 #include "request/replyhead.h"
@@ -186,7 +187,8 @@ NsRequestInit(void)
         .refuseProc = NsConnRefuse,
         .describeProc = NsConnDescribe,
         .expireProc = Expire,
-        .leaveProc = Leave};
+        .leaveProc = Leave,
+        .overrunProc = NsRequestTellOverrun};
 
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsProxiesInit();
