@@ -13,6 +13,7 @@
 #include "nsset.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "base/ipaddress.h"
 #include "http/status.h"
 #include "process/info.h"
 #include "process/module.h"
@@ -40,7 +41,7 @@ static ValueProc CheckDirectory, CheckShipped, CheckModule, CheckPoolMap,
     CheckRedirect;
 static ValueProc CheckLimit, CheckHost, CheckServer, CheckAddress, CheckSink;
 static ValueProc CheckServerKey, CheckDriver, CheckFormat, CheckSystemSink;
-static ValueProc CheckAccessLog, CheckSinkValue;
+static ValueProc CheckAccessLog, CheckSinkValue, CheckFilePlace, CheckNetworks;
 
 /*
  * key "*": each one.
@@ -53,6 +54,10 @@ static const struct {
     {"ns/parameters", "tcllibrary", CheckShipped},
     {"ns/parameters", "logringdir", CheckDirectory},
     {"ns/parameters", "workingdir", CheckDirectory},
+    {"ns/parameters", "serverlog", CheckFilePlace},
+    {"ns/parameters", "pidfile", CheckFilePlace},
+    {"ns/parameters", "trustedproxies", CheckNetworks},
+    {"ns/reverseproxymode", "trustedservers", CheckNetworks},
     {"ns/server/*/tcl", "library", CheckDirectory},
     {"ns/modules", "*", CheckModule},
     {"ns/server/*/modules", "*", CheckModule},
@@ -65,6 +70,7 @@ static const struct {
     {"ns/logformats", "*", CheckFormat},
     {"logsink/*", "*", CheckSystemSink},
     {"module/nslog", "*", CheckAccessLog},
+    {"module/nslog", "file", CheckFilePlace},
     {"module/*", "address", CheckAddress},
     {"module/*", "hostname", CheckHost},
     {"module/*", "uploadpath", CheckDirectory},
@@ -94,6 +100,8 @@ static bool HasTclModule(const char *section, const char *module);
 static void CheckOneAddress(NsConfigCheck      *checkPtr,
                             const NsConfigItem *itemPtr, const char *address);
 static bool IsLoopback(const struct sockaddr *saPtr);
+static void CheckStreamNames(NsConfigCheck      *checkPtr,
+                             const NsConfigItem *itemPtr, const char *section);
 static bool IsTold(const char *section, const char *key, const char *value);
 static int  CountWords(const char *list);
 
@@ -574,6 +582,48 @@ HasTclModule(const char *section, const char *module)
     return isThere;
 }
 
+/*
+ * A file that the server makes; relative ones are in directories that it makes
+ * as well, and those in /run in one that systemd makes for each start.
+ */
+static void
+CheckFilePlace(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char *slash = strrchr(itemPtr->value, '/');
+    Ns_DString  ds;
+
+    if (*itemPtr->value == '/' && slash != itemPtr->value
+        && strncmp(itemPtr->value, "/run/", 5u) != 0
+        && strncmp(itemPtr->value, "/var/run/", 9u) != 0) {
+        Ns_DStringInit(&ds);
+        Ns_DStringNAppend(&ds, itemPtr->value, (int) (slash - itemPtr->value));
+        ReportDirectory(checkPtr, itemPtr, ds.string);
+        Ns_DStringFree(&ds);
+    }
+}
+
+static void
+CheckNetworks(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
+{
+    const char **words;
+    int          n;
+
+    if (Tcl_SplitList(NULL, itemPtr->value, &n, &words) != TCL_OK) {
+        return; /* Its type says so. */
+    }
+    for (int i = 0; i < n; i++) {
+        NsIpRange range;
+
+        if (!NsIpRangeParse(words[i], &range)) {
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "parameter \"%s\" in section \"%s\": %s is neither"
+                           " an address nor a network (ADDRESS/BITS)",
+                           itemPtr->key, itemPtr->section, words[i]);
+        }
+    }
+    Tcl_Free((char *) words);
+}
+
 static void
 CheckPoolMap(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
@@ -717,6 +767,42 @@ IsLoopback(const struct sockaddr *saPtr)
 }
 
 /*
+ * Modules and scripts may make others, which only a start knows; a name that
+ * resembles one of the server's is most likely meant to be it.
+ */
+static void
+CheckStreamNames(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
+                 const char *section)
+{
+    static const char *const own[] = {"system", "access", "audit", "operation"};
+    const char              *streams = NsConfigPeek(section, "streams");
+    const char             **words;
+    int                      n = 0;
+
+    if (streams == NULL || Tcl_SplitList(NULL, streams, &n, &words) != TCL_OK) {
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const char *nearest = NULL;
+        bool        isOwn = strpbrk(words[i], "*?[/") != NULL;
+
+        for (int j = 0; j < Ns_NrElements(own); j++) {
+            isOwn |= STREQ(words[i], own[j]);
+            if (NsUnitsDistance(own[j], words[i]) <= 2) {
+                nearest = own[j];
+            }
+        }
+        if (!isOwn && nearest != NULL) {
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "section \"%s\": stream \"%s\": the nearest one is"
+                           " \"%s\"",
+                           section, words[i], nearest);
+        }
+    }
+    Tcl_Free((char *) words);
+}
+
+/*
  * As a start would make it, up to opening its file.
  */
 static void
@@ -745,6 +831,7 @@ CheckSink(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     }
     if (isUsable) {
         (void) NsSinkDraftIsComplete(&draft, itemPtr->key, &error);
+        CheckStreamNames(checkPtr, itemPtr, section.string);
     }
     if (Ns_DStringLength(&error) > 0) {
         checkPtr->isRequired = NsConfigRefsIsRequiredSink(section.string);
