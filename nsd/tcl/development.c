@@ -354,10 +354,10 @@ Listen(void *arg, Ns_Conn *conn)
 static int
 Evaluate(Tcl_Interp *interp, const char *const *words, int n)
 {
-    Tcl_Obj *objs[4];
+    Tcl_Obj *objs[4] = {NULL};
     int      result;
 
-    NsAssert(n <= Ns_NrElements(objs));
+    NsAssert(n > 0 && n <= Ns_NrElements(objs));
     for (int i = 0; i < n; i++) {
         objs[i] = Tcl_NewStringObj(words[i], -1);
         Tcl_IncrRefCount(objs[i]);
