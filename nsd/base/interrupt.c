@@ -9,12 +9,20 @@
 #include "base/assert.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#define SLICE_MS 250
+#define SLICE_MS 50 /* Between looks of a thread without a descriptor. */
+#define FEW_FDS  15
 
 static _Thread_local NsInterrupt *ownPtr;
 
 static void            Raise(NsInterrupt *interruptPtr, bool *flagPtr);
+static int             Poll(struct pollfd *fds, nfds_t nFds, NsStamp due);
+static bool            BeginPoll(void);
+static void            EndPoll(void);
+static int             PollOnce(struct pollfd *fds, nfds_t nFds, int ms);
 static struct timespec TimeOf(NsStamp stamp);
 
 void
@@ -23,7 +31,8 @@ NsInterruptInit(NsInterrupt *interruptPtr, void (*callProc)(void *arg),
 {
     pthread_condattr_t attr;
 
-    *interruptPtr = (NsInterrupt){.callProc = callProc, .arg = arg};
+    *interruptPtr = (NsInterrupt){
+        .callProc = callProc, .arg = arg, .wakeFd = -1};
     NsMust(pthread_mutex_init(&interruptPtr->lock, NULL));
     NsMust(pthread_condattr_init(&attr));
     NsMust(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC));
@@ -34,7 +43,10 @@ NsInterruptInit(NsInterrupt *interruptPtr, void (*callProc)(void *arg),
 void
 NsInterruptFree(NsInterrupt *interruptPtr)
 {
-    NsAssert(interruptPtr->condPtr == NULL);
+    NsAssert(interruptPtr->condPtr == NULL && !interruptPtr->isPolling);
+    if (interruptPtr->wakeFd >= 0) {
+        NsClose(interruptPtr->wakeFd);
+    }
     NsMust(pthread_cond_destroy(&interruptPtr->wakeup));
     NsMust(pthread_mutex_destroy(&interruptPtr->lock));
 }
@@ -59,7 +71,7 @@ NsInterruptCall(NsInterrupt *interruptPtr)
 
 /*
  * The condition stays while the lock is held: the waiter takes that before it
- * goes on.
+ * goes on.  So does the descriptor, which the owner empties afterwards.
  */
 static void
 Raise(NsInterrupt *interruptPtr, bool *flagPtr)
@@ -68,6 +80,11 @@ Raise(NsInterrupt *interruptPtr, bool *flagPtr)
     *flagPtr = true;
     if (interruptPtr->condPtr != NULL) {
         NsMust(pthread_cond_broadcast(interruptPtr->condPtr));
+    }
+    if (interruptPtr->isPolling && !interruptPtr->isWoken) {
+        NsAssert(interruptPtr->condPtr == NULL);
+        interruptPtr->isWoken = true;
+        NsMust(eventfd_write(interruptPtr->wakeFd, 1) == 0 ? 0 : errno);
     }
     NsMust(pthread_cond_broadcast(&interruptPtr->wakeup));
     NsMust(pthread_mutex_unlock(&interruptPtr->lock));
@@ -173,25 +190,110 @@ NsSleepEndable(const Ns_Time *spanPtr)
     return isSet ? NS_TIMEOUT : NS_OK;
 }
 
-/*
- * In slices: no condition wakes who waits for descriptors.
- */
 int
 NsPollEndable(struct pollfd *fds, nfds_t nFds, int ms)
 {
-    int n, slice;
+    struct pollfd  few[FEW_FDS + 1];
+    struct pollfd *allPtr = few;
+    int            n;
 
-    if (ownPtr == NULL) {
+    if (ownPtr == NULL || ms == 0) {
         return poll(fds, nFds, ms);
     }
-    do {
-        slice = ms < 0 ? SLICE_MS : MIN(ms, SLICE_MS);
-        n = poll(fds, nFds, slice);
-        ms -= ms < 0 ? 0 : slice;
-        if (n == 0 && NsInterruptIsCalled()) {
+    if (nFds > FEW_FDS) {
+        allPtr = ns_malloc((nFds + 1) * sizeof(*allPtr));
+    }
+    memcpy(allPtr, fds, nFds * sizeof(*fds));
+    n = Poll(allPtr, nFds,
+             ms < 0 ? INT64_MAX : NsClockNow() + ms * (NS_STAMP_SECOND / 1000));
+    memcpy(fds, allPtr, nFds * sizeof(*fds));
+    if (allPtr != few) {
+        ns_free(allPtr);
+    }
+    return n;
+}
+
+/*
+ * With room for one more descriptor.  Whoever raises a flag before BeginPoll
+ * makes that false, and whoever does it later makes the descriptor readable.
+ */
+static int
+Poll(struct pollfd *fds, nfds_t nFds, NsStamp due)
+{
+    int n = 0;
+
+    if (ownPtr->wakeFd < 0) {
+        ownPtr->wakeFd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    }
+    while (n == 0) {
+        NsStamp left = due - NsClockNow();
+        int     ms = due == INT64_MAX ? -1
+                : left <= 0           ? 0
+                            : (int) MIN((left + 999999) / 1000000, INT_MAX);
+
+        if (BeginPoll()) {
+            n = PollOnce(fds, nFds, ms);
+            EndPoll();
+            if (ms == 0) {
+                break;
+            }
+        } else if (NsInterruptIsSet()) {
+            break;
+        } else {
             NsInterruptRunCall();
         }
-    } while (n == 0 && ms != 0 && !NsInterruptIsSet());
+    }
+    return n;
+}
+
+/*
+ * False: there is something to do first.
+ */
+static bool
+BeginPoll(void)
+{
+    bool mayPoll;
+
+    NsMust(pthread_mutex_lock(&ownPtr->lock));
+    NsAssert(ownPtr->condPtr == NULL && !ownPtr->isPolling);
+    mayPoll = !ownPtr->isSet && !ownPtr->isCalled;
+    ownPtr->isPolling = mayPoll && ownPtr->wakeFd >= 0;
+    NsMust(pthread_mutex_unlock(&ownPtr->lock));
+    return mayPoll;
+}
+
+static void
+EndPoll(void)
+{
+    eventfd_t count;
+    int       error = errno;
+
+    NsMust(pthread_mutex_lock(&ownPtr->lock));
+    ownPtr->isPolling = false;
+    if (ownPtr->isWoken) {
+        ownPtr->isWoken = false;
+        NsMust(eventfd_read(ownPtr->wakeFd, &count) == 0 ? 0 : errno);
+    }
+    NsMust(pthread_mutex_unlock(&ownPtr->lock));
+    errno = error; /* Of the poll. */
+}
+
+/*
+ * Once; 0 also when a flag was raised.
+ */
+static int
+PollOnce(struct pollfd *fds, nfds_t nFds, int ms)
+{
+    int n;
+
+    if (ownPtr->wakeFd < 0) {
+        return poll(fds, nFds, ms < 0 ? SLICE_MS : MIN(ms, SLICE_MS));
+    }
+    fds[nFds] = (struct pollfd){.fd = ownPtr->wakeFd, .events = POLLIN};
+    n = poll(fds, nFds + 1, ms);
+    if (n > 0 && fds[nFds].revents != 0) {
+        n--;
+    }
     return n;
 }
 

@@ -27,7 +27,10 @@ typedef struct NsInterrupt {
     pthread_cond_t  wakeup;
     bool            isSet;
     bool            isCalled;
-    pthread_cond_t *condPtr; /* What the owner waits for now; or NULL. */
+    bool            isPolling; /* The owner waits for wakeFd, among others. */
+    bool            isWoken;   /* wakeFd has to be emptied. */
+    pthread_cond_t *condPtr;   /* What the owner waits for now; or NULL. */
+    int             wakeFd;    /* The owner's; made when it polls; -1: none. */
 } NsInterrupt;
 
 /*
@@ -64,7 +67,9 @@ Ns_ReturnCode NsSleepEndable(const Ns_Time *spanPtr);
 
 /*
  * poll, for ms milliseconds or, if that is negative, without a limit: 0 also
- * when the wait was ended, which may take a moment.
+ * when the wait was ended.  The owner of an interrupt keeps a descriptor for
+ * this from its first one on.  If it cannot have one, calls and ends may take a
+ * moment.
  */
 int NsPollEndable(struct pollfd *fds, nfds_t nFds, int ms);
 
