@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+static int             EndWait(Ns_Mutex *mutexPtr, bool isEnded, int status);
 static pthread_cond_t *GetCond(Ns_Cond *condPtr);
 static pthread_cond_t *CreateCond(void);
 static void            DestroyCond(pthread_cond_t *cPtr);
@@ -87,26 +88,35 @@ NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
 int
 NsCondWaitEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr)
 {
-    bool wasCalled;
-
-    return NsCondWaitCalled(condPtr, mutexPtr, timePtr, &wasCalled);
-}
-
-int
-NsCondWaitCalled(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr,
-                 bool *wasCalledPtr)
-{
-    int  status = NS_OK;
-    bool isEnded;
+    int status = NS_OK;
 
     if (NsInterruptBeginWait(GetCond(condPtr))) {
         status = Ns_CondTimedWait(condPtr, mutexPtr, timePtr);
-        isEnded = !NsInterruptEndWait();
-    } else {
-        isEnded = NsInterruptIsSet();
+        return EndWait(mutexPtr, !NsInterruptEndWait(), status);
     }
-    *wasCalledPtr = NsInterruptIsCalled();
-    if (unlikely(*wasCalledPtr)) {
+    return EndWait(mutexPtr, NsInterruptIsSet(), status);
+}
+
+int
+NsCondWaitUntilEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline)
+{
+    int status = NS_OK;
+
+    if (NsInterruptBeginWait(GetCond(condPtr))) {
+        status = NsCondWaitUntil(condPtr, mutexPtr, deadline);
+        return EndWait(mutexPtr, !NsInterruptEndWait(), status);
+    }
+    return EndWait(mutexPtr, NsInterruptIsSet(), status);
+}
+
+/*
+ * The end of an endable wait, or what comes in its place: what it returns.
+ */
+static int
+EndWait(Ns_Mutex *mutexPtr, bool isEnded, int status)
+{
+    NsAssertLocked(mutexPtr);
+    if (unlikely(NsInterruptIsCalled())) {
         Ns_MutexUnlock(mutexPtr);
         NsInterruptRunCall();
         Ns_MutexLock(mutexPtr);

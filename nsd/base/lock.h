@@ -113,19 +113,26 @@ void NsRWLockSetup(Ns_RWLock *rwPtr, NsLockRank rank, const char *a,
 void NsCsSetup(Ns_Cs *csPtr, NsLockRank rank, const char *a, const char *b);
 
 /*
+ * Enter, or lock, if that needs no wait: NS_OK, or NS_TIMEOUT.
+ */
+Ns_ReturnCode NsCsTry(Ns_Cs *csPtr);
+Ns_ReturnCode NsRWLockTry(Ns_RWLock *rwPtr, bool isWrite);
+
+/*
  * Ns_CondTimedWait with a deadline on the monotonic clock.  NS_OK: woken, maybe
  * for no reason; NS_TIMEOUT: the deadline has passed.
  */
 int NsCondWaitUntil(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, NsStamp deadline);
 
 /*
- * Ns_CondTimedWait and Ns_SemaWait that other threads can end, or call from
- * (interrupt.h): NS_TIMEOUT, or NS_OK for no reason.  The second one tells
- * those who cannot look for a reason whether the thread was called meanwhile.
+ * Ns_CondTimedWait, NsCondWaitUntil and Ns_SemaWait that other threads can end,
+ * or call from (interrupt.h): NS_TIMEOUT; NS_OK, for no reason.  All that wait
+ * for the condition may wake then.  The mutex is released while the thread
+ * is called.
  */
 int NsCondWaitEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr);
-int NsCondWaitCalled(Ns_Cond *condPtr, Ns_Mutex *mutexPtr, Ns_Time *timePtr,
-                     bool *wasCalledPtr);
+int NsCondWaitUntilEndable(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,
+                           NsStamp deadline);
 Ns_ReturnCode NsSemaWaitEndable(Ns_Sema *semaPtr);
 
 /*

@@ -11,6 +11,8 @@
 #include "base/fatal.h"
 #include "base/lazy.h"
 
+#include <errno.h>
+
 typedef struct RWLock {
     NsLock           common;
     pthread_rwlock_t lock;
@@ -20,6 +22,8 @@ typedef struct RWLock {
 static RWLock *GetRWLock(Ns_RWLock *rwPtr);
 static RWLock *CreateRWLock(void);
 static void    DestroyRWLock(RWLock *rwlPtr);
+static void    NoteReader(RWLock *rwlPtr);
+static void    NoteWriter(RWLock *rwlPtr, NsTicks now);
 static NsTicks CountShared(RWLock *rwlPtr, NsTicks before);
 
 void
@@ -55,10 +59,7 @@ Ns_RWLockRdLock(Ns_RWLock *rwPtr)
         NsMust(pthread_rwlock_rdlock(&rwlPtr->lock));
         CountShared(rwlPtr, before);
     }
-    atomic_fetch_add_explicit(&rwlPtr->common.meter.nLocks, 1,
-                              memory_order_relaxed);
-    atomic_fetch_add_explicit(&rwlPtr->nReaders, 1, memory_order_relaxed);
-    NsLockPush(&rwlPtr->common);
+    NoteReader(rwlPtr);
 }
 
 void
@@ -76,6 +77,40 @@ Ns_RWLockWrLock(Ns_RWLock *rwPtr)
         NsMust(pthread_rwlock_wrlock(&rwlPtr->lock));
         now = CountShared(rwlPtr, before);
     }
+    NoteWriter(rwlPtr, now);
+}
+
+Ns_ReturnCode
+NsRWLockTry(Ns_RWLock *rwPtr, bool isWrite)
+{
+    RWLock *rwlPtr = GetRWLock(rwPtr);
+    int     error = isWrite ? pthread_rwlock_trywrlock(&rwlPtr->lock)
+                            : pthread_rwlock_tryrdlock(&rwlPtr->lock);
+
+    if (error != 0) {
+        NsAssert(error == EBUSY || error == EAGAIN);
+        return NS_TIMEOUT;
+    }
+    if (isWrite) {
+        NoteWriter(rwlPtr, NsTicksNow());
+    } else {
+        NoteReader(rwlPtr);
+    }
+    return NS_OK;
+}
+
+static void
+NoteReader(RWLock *rwlPtr)
+{
+    atomic_fetch_add_explicit(&rwlPtr->common.meter.nLocks, 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&rwlPtr->nReaders, 1, memory_order_relaxed);
+    NsLockPush(&rwlPtr->common);
+}
+
+static void
+NoteWriter(RWLock *rwlPtr, NsTicks now)
+{
     NsAssert(atomic_load_explicit(&rwlPtr->nReaders, memory_order_relaxed)
              == 0);
     atomic_fetch_add_explicit(&rwlPtr->common.meter.nLocks, 1,

@@ -65,6 +65,21 @@ Ns_CsEnter(Ns_Cs *csPtr)
     secPtr->depth++;
 }
 
+Ns_ReturnCode
+NsCsTry(Ns_Cs *csPtr)
+{
+    Cs *secPtr = GetCs(csPtr);
+
+    if (!NsMutexIsMine(&secPtr->mutex)) {
+        if (Ns_MutexTryLock(&secPtr->mutex) != NS_OK) {
+            return NS_TIMEOUT;
+        }
+        NsAssert(secPtr->depth == 0);
+    }
+    secPtr->depth++;
+    return NS_OK;
+}
+
 void
 Ns_CsLeave(Ns_Cs *csPtr)
 {
