@@ -137,6 +137,30 @@ NS_EXTERN const char *Ns_TclLogErrorInfo(Tcl_Interp *interp, const char *extra);
 NS_EXTERN const char *Ns_TclLogErrorRequest(Tcl_Interp *interp, Ns_Conn *conn);
 
 /*
+ * ------------------------------------------------------------------- Waits
+ */
+
+/*
+ * The calling thread begins, and ends, a wait of which the server knows
+ * nothing, for a database or another machine.  `ns_server stack` shows a
+ * request that waits with the commands that have led there: Begin notes them,
+ * with `what` (copied; NULL: nothing) as the innermost frame, for the thread
+ * cannot be asked in its wait.
+ *
+ * Begin takes some ten microseconds, so call it for waits that take far longer:
+ * best when what is waited for has not come at once.  In a thread that runs no
+ * request, and inside of another wait, it does next to nothing.
+ *
+ * The thread is the one that runs the command; between the two calls it
+ * evaluates no script, and uses no interpreter.  Each Begin has its End, in the
+ * same command, on failure, too: the server stops when one is missing.  Locks
+ * of the module may be held, unless traces of scripts on `info frame` take
+ * them.
+ */
+NS_EXTERN void Ns_TclWaitBegin(const char *what);
+NS_EXTERN void Ns_TclWaitEnd(void);
+
+/*
  * ---------------------------------------------------------------- Callbacks
  */
 

@@ -23,6 +23,7 @@
 #include "tcl/tclcache.h"
 #include "tcl/failure.h"
 #include "tcl/interp.h"
+#include "tcl/origins.h"
 #include "tcl/trace.h"
 #include "tcl/httpsettings.h"
 
@@ -156,6 +157,7 @@ NsTclServerBoot(NsServer *serverPtr)
     }
     tclPtr->bootPtr = itPtr;
     interp = Ns_TclAllocateInterp(serverPtr->name);
+    NsOriginsNote(interp);
     if (Tcl_EvalFile(interp, tclPtr->initFile) != TCL_OK) {
         (void) Ns_TclLogErrorInfo(interp, NULL);
         Ns_Fatal("tcl[%s]: init file '%s' failed", serverPtr->name,

@@ -16,6 +16,7 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/globals.h"
+#include "tcl/origins.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
 #include "tcl/trace.h"
@@ -366,6 +367,7 @@ RunRemaking(void *arg)
     newPtr->nUses = 1;
     newPtr->isDoomed = true;
     NsTraceRun(newPtr, NS_TCL_TRACE_ALLOCATE);
+    NsOriginsNote(newPtr->interp);
     remakingPtr->result = EvalRemade(newPtr, remakingPtr->script,
                                      &remakingPtr->error);
     Ns_TclDeAllocateInterp(newPtr->interp);

@@ -13,13 +13,33 @@
 #include "base/assert.h"
 #include "base/lock.h"
 #include "tcl/perserver.h"
-#include "tcl/stack.h"
 
 typedef struct Table {
     Ns_Mutex      lock; /* Guards all of it, and nUsers of objects. */
     Tcl_HashTable objects[NS_LOCK_KINDS];
     unsigned      nextNumber[NS_LOCK_KINDS];
 } Table;
+
+/*
+ * A thread that waits for a condition; on its stack.
+ */
+typedef struct Waiter {
+    struct Waiter *nextPtr; /* All guarded by the condition's lock. */
+    Ns_Cond        wakeup;
+    bool           isSignalled; /* And no longer in the list. */
+} Waiter;
+
+/*
+ * A condition.  A thread that is asked where it is wakes from its wait, and
+ * would miss a signal meanwhile, or have to take the question for one.  So a
+ * signal is given to a thread, the one that has waited longest, and the thread
+ * waits until it has it.
+ */
+typedef struct Condition {
+    Ns_Mutex lock; /* Guards the rest. */
+    Waiter  *firstPtr;
+    Waiter **endPtr; /* Where the next one is linked. */
+} Condition;
 
 struct NsLockObj {
     Table      *tablePtr; /* These are constant. */
@@ -29,14 +49,13 @@ struct NsLockObj {
     int nUsers; /* Guarded by the table's lock. */
 
     _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
-    atomic_uint       nSignals; /* Of a condition; by any. */
     int               depth;    /* The holder's: entries of a critsec. */
     atomic_int        nReaders; /* Of a rwlock. */
     union {
         Ns_Mutex  mutex;
         Ns_Cs     cs;
         Ns_Sema   sema;
-        Ns_Cond   cond;
+        Condition cond;
         Ns_RWLock rwlock;
     } u;
 };
@@ -55,8 +74,14 @@ static NsLockObj      *CreateObject(Table *tablePtr, NsLockKind kind,
                                     const char *name);
 static void            DestroyObject(NsLockObj *objPtr);
 static bool            IsMine(const NsLockObj *objPtr);
-static bool            IsTaken(const NsLockObj *objPtr, bool isWrite);
+static bool            TryOne(NsLockObj *objPtr, bool isWrite);
+static void            WaitForOne(NsLockObj *objPtr, bool isWrite);
 static bool            StopsReading(NsLockObj *objPtr);
+static void            SignalLocked(Condition *condPtr);
+static Ns_ReturnCode   AwaitSignal(Condition *condPtr, Waiter *waiterPtr,
+                                   Ns_Time *deadlinePtr);
+static void            RemoveLocked(Condition *condPtr, Waiter *waiterPtr);
+static void            CheckCondLocked(const Condition *condPtr);
 
 static void *
 CreateTable(NsServer *serverPtr)
@@ -135,7 +160,9 @@ CreateObject(Table *tablePtr, NsLockKind kind, const char *name)
         Ns_SemaInit(&objPtr->u.sema, 0);
         break;
     case NS_LOCK_COND:
-        Ns_CondInit(&objPtr->u.cond);
+        NsMutexSetup(&objPtr->u.cond.lock, NS_RANK_TCL_OBJECTS, "ns:tclcond",
+                     NULL);
+        objPtr->u.cond.endPtr = &objPtr->u.cond.firstPtr;
         break;
     case NS_LOCK_RWLOCK:
         Ns_RWLockInit(&objPtr->u.rwlock);
@@ -160,7 +187,8 @@ DestroyObject(NsLockObj *objPtr)
         Ns_SemaDestroy(&objPtr->u.sema);
         break;
     case NS_LOCK_COND:
-        Ns_CondDestroy(&objPtr->u.cond);
+        NsAssert(objPtr->u.cond.firstPtr == NULL);
+        Ns_MutexDestroy(&objPtr->u.cond.lock);
         break;
     case NS_LOCK_RWLOCK:
         Ns_RWLockDestroy(&objPtr->u.rwlock);
@@ -219,37 +247,56 @@ NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name)
 Ns_ReturnCode
 NsLockObjAcquire(NsLockObj *objPtr, bool isWrite)
 {
-    if (!IsMine(objPtr) && IsTaken(objPtr, isWrite)) {
-        NsStackKeep();
-    }
-    switch (objPtr->kind) {
-    case NS_LOCK_MUTEX:
-        if (IsMine(objPtr)) {
-            return NS_ERROR;
+    if (objPtr->kind == NS_LOCK_CRITSEC) {
+        if (!TryOne(objPtr, isWrite)) {
+            WaitForOne(objPtr, isWrite);
         }
-        Ns_MutexLock(&objPtr->u.mutex);
-        break;
-    case NS_LOCK_CRITSEC:
-        Ns_CsEnter(&objPtr->u.cs);
         objPtr->depth++;
-        break;
-    default:
-        if (IsMine(objPtr)) {
-            return NS_ERROR;
-        }
-        if (isWrite) {
-            Ns_RWLockWrLock(&objPtr->u.rwlock);
-        } else {
-            Ns_RWLockRdLock(&objPtr->u.rwlock);
-            objPtr->nReaders++;
-        }
-        break;
+    } else if (IsMine(objPtr)) {
+        return NS_ERROR;
+    } else if (!TryOne(objPtr, isWrite)) {
+        WaitForOne(objPtr, isWrite);
     }
-    if (objPtr->kind != NS_LOCK_RWLOCK || isWrite) {
+    if (objPtr->kind == NS_LOCK_RWLOCK && !isWrite) {
+        objPtr->nReaders++;
+    } else {
         atomic_store(&objPtr->holder, Ns_ThreadId());
     }
     ChangeUsers(objPtr, 1);
     return NS_OK;
+}
+
+static bool
+TryOne(NsLockObj *objPtr, bool isWrite)
+{
+    switch (objPtr->kind) {
+    case NS_LOCK_MUTEX:
+        return Ns_MutexTryLock(&objPtr->u.mutex) == NS_OK;
+    case NS_LOCK_CRITSEC:
+        return NsCsTry(&objPtr->u.cs) == NS_OK;
+    default:
+        NsAssert(objPtr->kind == NS_LOCK_RWLOCK);
+        return NsRWLockTry(&objPtr->u.rwlock, isWrite) == NS_OK;
+    }
+}
+
+/*
+ * Out of which nobody can call the thread: the lock has its own queue.
+ */
+static void
+WaitForOne(NsLockObj *objPtr, bool isWrite)
+{
+    Ns_TclWaitBegin(NULL);
+    if (objPtr->kind == NS_LOCK_MUTEX) {
+        Ns_MutexLock(&objPtr->u.mutex);
+    } else if (objPtr->kind == NS_LOCK_CRITSEC) {
+        Ns_CsEnter(&objPtr->u.cs);
+    } else if (isWrite) {
+        Ns_RWLockWrLock(&objPtr->u.rwlock);
+    } else {
+        Ns_RWLockRdLock(&objPtr->u.rwlock);
+    }
+    Ns_TclWaitEnd();
 }
 
 Ns_ReturnCode
@@ -304,16 +351,6 @@ IsMine(const NsLockObj *objPtr)
 }
 
 /*
- * Whether a thread would wait for it, as far as can be seen without trying.
- */
-static bool
-IsTaken(const NsLockObj *objPtr, bool isWrite)
-{
-    return atomic_load(&objPtr->holder) != 0
-        || (isWrite && atomic_load(&objPtr->nReaders) > 0);
-}
-
-/*
  * Take one reader off the count; false if nobody reads.  Which threads read is
  * not known, and two scripts may err at the same time.
  */
@@ -355,34 +392,111 @@ NsLockObjTakeOne(NsLockObj *objPtr)
 void
 NsLockObjSignal(NsLockObj *objPtr, bool isBroadcast)
 {
-    atomic_fetch_add(&objPtr->nSignals, 1);
-    if (isBroadcast) {
-        Ns_CondBroadcast(&objPtr->u.cond);
-    } else {
-        Ns_CondSignal(&objPtr->u.cond);
+    Condition *condPtr = &objPtr->u.cond;
+
+    Ns_MutexLock(&condPtr->lock);
+    CheckCondLocked(condPtr);
+    while (condPtr->firstPtr != NULL) {
+        SignalLocked(condPtr);
+        if (!isBroadcast) {
+            break;
+        }
     }
+    CheckCondLocked(condPtr);
+    Ns_MutexUnlock(&condPtr->lock);
 }
 
 /*
- * A thread that was called out of its wait goes on with that unless there was a
- * signal meanwhile, which it may have missed.
+ * The one that has waited longest.  It is gone once the lock is released.
+ */
+static void
+SignalLocked(Condition *condPtr)
+{
+    Waiter *waiterPtr = condPtr->firstPtr;
+
+    NsAssertLocked(&condPtr->lock);
+    NsAssert(!waiterPtr->isSignalled);
+    RemoveLocked(condPtr, waiterPtr);
+    waiterPtr->isSignalled = true;
+    Ns_CondSignal(&waiterPtr->wakeup);
+}
+
+/*
+ * In the list before it releases the mutex, the thread misses no signal of
+ * those who take that.
  */
 Ns_ReturnCode
 NsLockObjWait(NsLockObj *objPtr, NsLockObj *mutexPtr, Ns_Time *deadlinePtr)
 {
+    Condition    *condPtr = &objPtr->u.cond;
+    Waiter        waiter = {0};
     Ns_ReturnCode status;
-    unsigned      nSignals = atomic_load(&objPtr->nSignals);
-    bool          wasCalled;
 
     if (!IsMine(mutexPtr)) {
         return NS_ERROR;
     }
+    Ns_MutexLock(&condPtr->lock);
+    CheckCondLocked(condPtr);
+    *condPtr->endPtr = &waiter;
+    condPtr->endPtr = &waiter.nextPtr;
+    Ns_MutexUnlock(&condPtr->lock);
+
     atomic_store(&mutexPtr->holder, 0);
-    do {
-        status = NsCondWaitCalled(&objPtr->u.cond, &mutexPtr->u.mutex,
-                                  deadlinePtr, &wasCalled);
-    } while (status == NS_OK && wasCalled
-             && atomic_load(&objPtr->nSignals) == nSignals);
+    Ns_MutexUnlock(&mutexPtr->u.mutex);
+    status = AwaitSignal(condPtr, &waiter, deadlinePtr);
+    if (!TryOne(mutexPtr, true)) {
+        WaitForOne(mutexPtr, true);
+    }
     atomic_store(&mutexPtr->holder, Ns_ThreadId());
     return status;
+}
+
+/*
+ * A signal that comes with the end of the time counts.
+ */
+static Ns_ReturnCode
+AwaitSignal(Condition *condPtr, Waiter *waiterPtr, Ns_Time *deadlinePtr)
+{
+    Ns_ReturnCode status = NS_OK;
+
+    Ns_MutexLock(&condPtr->lock);
+    while (!waiterPtr->isSignalled && status == NS_OK) {
+        status = NsCondWaitEndable(&waiterPtr->wakeup, &condPtr->lock,
+                                   deadlinePtr);
+    }
+    if (waiterPtr->isSignalled) {
+        status = NS_OK;
+    } else {
+        RemoveLocked(condPtr, waiterPtr);
+    }
+    CheckCondLocked(condPtr);
+    Ns_MutexUnlock(&condPtr->lock);
+    Ns_CondDestroy(&waiterPtr->wakeup);
+    return status;
+}
+
+static void
+RemoveLocked(Condition *condPtr, Waiter *waiterPtr)
+{
+    Waiter **linkPtr = &condPtr->firstPtr;
+
+    NsAssertLocked(&condPtr->lock);
+    while (*linkPtr != waiterPtr) {
+        NsAssert(*linkPtr != NULL);
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = waiterPtr->nextPtr;
+    if (condPtr->endPtr == &waiterPtr->nextPtr) {
+        condPtr->endPtr = linkPtr;
+    }
+    waiterPtr->nextPtr = NULL;
+}
+
+static void
+CheckCondLocked(const Condition *condPtr)
+{
+    NsAssertLocked(&condPtr->lock);
+    NsAssert(*condPtr->endPtr == NULL);
+    NsAssert((condPtr->firstPtr == NULL)
+             == (condPtr->endPtr == &condPtr->firstPtr));
 }

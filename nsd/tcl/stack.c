@@ -4,19 +4,64 @@
  *      The position of a running request's script, asked from another thread.
  *
  *      An interpreter belongs to its thread, so the thread has to look itself.
- *      The asker leaves a question with the thread's runner and marks its async
- *      handler, which Tcl calls between two commands.
+ *      The asker leaves a question with the thread's runner, and then knocks at
+ *      three doors, of which the thread is behind one:
  *
- *      A thread that waits in a command does not come to that.  Waits of our
- * own primitives can be called: the thread looks at its stack from there, and
- *      waits on.  Before others it notes its stack: that costs little next to
- *      what they are for.  Therefore the commands that may wait, watched ones,
- *      publish their words and that note while they run, and an asker reads
- *      these.
+ *      - Between two commands, Tcl calls the async handler (Answer), which the
+ *        asker has marked.
+ *      - Waits of our own primitives can be called (interrupt.h).  The thread
+ *        looks from there (AnswerWaiting), and waits on for the rest.
+ *      - Before other waits the thread notes its stack (Ns_TclWaitBegin), which
+ *        costs little next to what they are for, and the asker reads the note.
+ *
+ *      Beyond that, commands that may wait publish their words, for an asker
+ *      whose time is up.
  *
  *      An order to end goes the same way.  Tcl's own means to cancel a script
  *      knows nothing of requests, so the thread applies it to itself when it
  *      finds the order to be one for the request that it runs.
+ *
+ *      Why no question is lost, and nobody waits for ever:
+ *
+ *      1. A question is a state, not an event.  It is there until the thread
+ *         answers it, the request ends, or the asker withdraws it; each of the
+ *         three clears it under the runner's lock, and the first two wake the
+ *         asker.  Only the one whose question it is withdraws it, so after its
+ *         wait it knows which of the three it was.
+ *      2. The thread looks for a question whenever it passes one of the doors,
+ *         and each time after it has made public what the asker looks at: it
+ *         stores serverPtr, notePtr or wordsPtr, then loads questionPtr; the
+ *         asker stores questionPtr, then loads these.  All are sequentially
+ *         consistent, so at least one of both sees what the other has stored.
+ *         - The request ends: either the asker sees that it no longer runs, or
+ *           the thread sees the question, and drops it.  It runs no other
+ *           request before, so a question is never answered by another one.
+ *         - A wait begins: either the asker finds the note, or the thread finds
+ *           the question, and answers it.
+ *         - A wait ends: either the asker finds no note, or the thread finds
+ *           the question, and passes the lock before it frees the note.  The
+ *           asker reads under the lock, with its question in place.
+ *      3. The mark of the async handler stays until Tcl has called it.  It is
+ *         set after the question was left, so the call sees the question.  A
+ *         call may come too early, for an older mark: then it finds no question
+ *         and leaves alone the one that may come meanwhile (isAsked), of which
+ *         the mark is still to come.
+ *      4. The call of a wait stays, too, until the thread has looked at it
+ * under the interrupt's lock before it sleeps.  Only a thread that is between
+ *         that look and its sleep misses the wakeup; the asker repeats it until
+ *         it has its answer, the first time after a millisecond.
+ *      5. While it looks, a thread runs commands, at which Tcl may call the
+ *         handler and a trace may wait.  Both do nothing then (isLooking), and
+ *         Look marks the handler again for what came meanwhile.
+ *      6. A thread that looks holds no lock of these, nor does an asker that
+ *         marks the handler.  An asker waits with one runner's lock, which it
+ *         gives up when it is called itself: so two requests that ask each
+ *         other, or any circle of them, answer each other.  The asked thread
+ *         never waits for an asker but in ForgetRunner, when it runs no
+ *         request: then the asker has had its reply, or finds that none runs.
+ *      7. An asker waits for PATIENCE at most, whatever the thread does.  A
+ *         second one waits for its turn within the same time.  A request that
+ *         asks for its own stack looks itself.
  */
 
 #include "tcl/stack.h"
@@ -25,6 +70,7 @@
 #include "base/assert.h"
 #include "base/interrupt.h"
 #include "base/lock.h"
+#include "tcl/frames.h"
 #include "tcl/result.h"
 
 #define PATIENCE NS_STAMP_SECOND
@@ -48,13 +94,12 @@ typedef struct Order {
 } Order;
 
 /*
- * The words of a watched command that runs, up to one of mere bytes, and the
- * frames below it; on its thread's stack.
+ * The words of a watched command that runs, up to one of mere bytes; on its
+ * thread's stack.
  */
 typedef struct Words {
     int             objc;
     Tcl_Obj *const *objv;
-    _Atomic(char *) frames; /* A list; NULL: not noted.  Set once. */
 } Words;
 
 /*
@@ -108,10 +153,12 @@ typedef struct Runner {
     _Atomic uint64_t          id;
 
     /*
-     * Written by the thread, without the lock; it takes that before the words
-     * go, if there is a question.  NULL: no watched command runs.
+     * Written by the thread, without the lock; it takes that before one of
+     * them goes, if there is a question.  NULL: no watched command runs; the
+     * stack, a list of frames, is not noted.
      */
     _Atomic(Words *) wordsPtr;
+    _Atomic(char *)  notePtr;
 
     Ns_Mutex            lock; /* Guards changes of the next five. */
     Ns_Cond             answered;
@@ -125,6 +172,8 @@ typedef struct Runner {
     bool        isLooking;   /* Likewise: at its stack, for a wait. */
     NsInterrupt interrupt;   /* Set while there is an order. */
 } Runner;
+
+static _Thread_local int nWaits; /* Nesting of Ns_TclWaitBegin. */
 
 static Ns_Mutex listLock;
 static Ns_Cond  askerGone;
@@ -140,6 +189,7 @@ static Ns_TlsCleanup ForgetRunner;
 static Tcl_AsyncProc Answer;
 static void          AnswerWaiting(void *arg);
 static void AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
+static void AwaitReader(Runner *runnerPtr);
 static bool AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
 static Tcl_ObjCmdProc    RunWatched;
 static Tcl_CmdDeleteProc FreeWatched;
@@ -147,8 +197,7 @@ static bool              AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
 static void              Look(Ns_DString *dsPtr, Runner *runnerPtr);
 static void              AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr);
 static void    AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr);
-static void    AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp);
-static void    AppendLevels(Ns_DString *dsPtr, Tcl_Interp *interp);
+static void    AppendWaiting(Ns_DString *dsPtr, const char *command);
 static Runner *FindNamed(const NsServer *serverPtr, const char *name,
                          uint64_t *idPtr);
 static Runner *FindRunner(const NsServer *serverPtr, uint64_t id);
@@ -183,6 +232,7 @@ NsStackEnter(NsConn *connPtr, Tcl_Interp *interp)
 {
     Runner *runnerPtr = Self();
 
+    NsAssert(runnerPtr->interp == NULL && !runnerPtr->isCancelled);
     runnerPtr->interp = interp;
     atomic_store_explicit(&runnerPtr->id, connPtr->work.id,
                           memory_order_relaxed);
@@ -195,6 +245,7 @@ NsStackLeave(void)
 {
     Runner *runnerPtr = Self();
 
+    NsAssert(nWaits == 0 && !runnerPtr->isLooking);
     runnerPtr->interp = NULL;
     runnerPtr->isCancelled = false;
     atomic_store(&runnerPtr->serverPtr, NULL);
@@ -296,8 +347,9 @@ RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
 {
     const Watched *watchedPtr = clientData;
     Runner        *runnerPtr = Ns_TlsGet(&tls);
-    Words          words = {0, objv, NULL};
+    Words          words = {0, objv};
     Words         *outerPtr;
+    bool           isNoted;
     int            result;
 
     if (runnerPtr == NULL || runnerPtr->interp == NULL) {
@@ -310,18 +362,30 @@ RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     outerPtr = atomic_load(&runnerPtr->wordsPtr);
     atomic_store(&runnerPtr->wordsPtr, &words);
-    if (watchedPtr->notesProc != NULL
-        && watchedPtr->notesProc(interp, objc, objv)) {
-        NsStackKeep();
+    isNoted = watchedPtr->notesProc != NULL
+        && watchedPtr->notesProc(interp, objc, objv);
+    if (isNoted) {
+        Ns_TclWaitBegin(NULL);
     }
     result = watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
+    if (isNoted) {
+        Ns_TclWaitEnd();
+    }
     atomic_store(&runnerPtr->wordsPtr, outerPtr);
+    AwaitReader(runnerPtr);
+    return result;
+}
+
+/*
+ * Nobody reads any longer what the calling thread has just withdrawn.
+ */
+static void
+AwaitReader(Runner *runnerPtr)
+{
     if (unlikely(atomic_load(&runnerPtr->questionPtr) != NULL)) {
-        Ns_MutexLock(&runnerPtr->lock); /* An asker may be reading. */
+        Ns_MutexLock(&runnerPtr->lock);
         Ns_MutexUnlock(&runnerPtr->lock);
     }
-    ns_free(atomic_load(&words.frames));
-    return result;
 }
 
 static bool
@@ -351,24 +415,45 @@ IsRead(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 }
 
 void
-NsStackKeep(void)
+Ns_TclWaitBegin(const char *what)
 {
     Runner    *runnerPtr = Ns_TlsGet(&tls);
-    Words     *wordsPtr;
     Ns_DString ds;
 
-    if (runnerPtr == NULL || runnerPtr->interp == NULL
+    if (nWaits++ > 0 || runnerPtr == NULL || runnerPtr->interp == NULL
         || runnerPtr->isLooking) {
         return;
     }
-    wordsPtr = atomic_load(&runnerPtr->wordsPtr);
-    if (wordsPtr == NULL || atomic_load(&wordsPtr->frames) != NULL) {
+    NsAssert(atomic_load(&runnerPtr->notePtr) == NULL);
+    Ns_DStringInit(&ds);
+    if (what != NULL) {
+        AppendWaiting(&ds, what);
+    }
+    Look(&ds, runnerPtr);
+    atomic_store(&runnerPtr->notePtr, ns_strdup(Ns_DStringValue(&ds)));
+    if (atomic_load(&runnerPtr->questionPtr) != NULL) {
+        Ns_MutexLock(&runnerPtr->lock);
+        AnswerLocked(runnerPtr, &ds);
+        Ns_MutexUnlock(&runnerPtr->lock);
+    }
+    Ns_DStringFree(&ds);
+}
+
+void
+Ns_TclWaitEnd(void)
+{
+    Runner *runnerPtr = Ns_TlsGet(&tls);
+    char   *notePtr;
+
+    NsAssert(nWaits > 0);
+    if (--nWaits > 0 || runnerPtr == NULL) {
         return;
     }
-    Ns_DStringInit(&ds);
-    Look(&ds, runnerPtr);
-    atomic_store(&wordsPtr->frames, ns_strdup(Ns_DStringValue(&ds)));
-    Ns_DStringFree(&ds);
+    notePtr = atomic_exchange(&runnerPtr->notePtr, NULL);
+    if (notePtr != NULL) {
+        AwaitReader(runnerPtr);
+        ns_free(notePtr);
+    }
 }
 
 static Runner *
@@ -432,6 +517,7 @@ Answer(ClientData clientData, Tcl_Interp *interp, int code)
     Runner    *runnerPtr = clientData;
     Order     *orderPtr;
     Ns_DString ds;
+    bool       isAsked;
 
     if (runnerPtr->isLooking) {
         return code;
@@ -440,13 +526,16 @@ Answer(ClientData clientData, Tcl_Interp *interp, int code)
     if (unlikely(atomic_exchange(&runnerPtr->mustLook, false))) {
         LookAtClient(runnerPtr);
     }
-    if (runnerPtr->interp != NULL
+    isAsked = runnerPtr->interp != NULL
         && (atomic_load(&runnerPtr->questionPtr) != NULL
-            || atomic_load(&runnerPtr->orderPtr) != NULL)) {
+            || atomic_load(&runnerPtr->orderPtr) != NULL);
+    if (isAsked) {
         AppendOwn(&ds, runnerPtr);
     }
     Ns_MutexLock(&runnerPtr->lock);
-    AnswerLocked(runnerPtr, &ds);
+    if (isAsked) {
+        AnswerLocked(runnerPtr, &ds); /* One that came later comes again. */
+    }
     orderPtr = TakeOrderLocked(runnerPtr);
     if (orderPtr != NULL) {
         runnerPtr->nTaken++;
@@ -555,59 +644,6 @@ Report(const Runner *runnerPtr, const NsConn *connPtr, const char *what,
            runnerPtr->name, reason, *stack != '\0' ? "; stack: " : "", stack);
 }
 
-/*
- * The innermost frame is that of `info frame` itself.  A thread that was called
- * from a wait may be asked between the commands of this procedure: these are
- * not the script's.
- */
-static void
-AppendStack(Ns_DString *dsPtr, Tcl_Interp *interp)
-{
-    Tcl_InterpState state = Tcl_SaveInterpState(interp, TCL_OK);
-    int             nFrames = 0, length = Ns_DStringLength(dsPtr);
-
-    if (Tcl_Eval(interp, "::info frame") == TCL_OK) {
-        (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &nFrames);
-    }
-    for (int i = nFrames - 1; i > 0; i--) {
-        char script[40];
-
-        snprintf(script, sizeof(script), "::info frame %d", i);
-        if (Tcl_Eval(interp, script) == TCL_OK
-            && strstr(Tcl_GetStringResult(interp), "::info frame") == NULL) {
-            Ns_DStringAppendElement(dsPtr, Tcl_GetStringResult(interp));
-        }
-    }
-    if (Ns_DStringLength(dsPtr) == length) {
-        AppendLevels(dsPtr, interp);
-    }
-    (void) Tcl_RestoreInterpState(interp, state);
-}
-
-/*
- * Procedures that C code has called, and that run compiled commands alone, are
- * not among the frames.
- */
-static void
-AppendLevels(Ns_DString *dsPtr, Tcl_Interp *interp)
-{
-    int level = 0;
-
-    if (Tcl_Eval(interp, "::info level") == TCL_OK) {
-        (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &level);
-    }
-    for (; level > 0; level--) {
-        char script[100];
-
-        snprintf(script, sizeof(script),
-                 "::list type proc level %d cmd [::info level %d]", level,
-                 level);
-        if (Tcl_Eval(interp, script) == TCL_OK) {
-            Ns_DStringAppendElement(dsPtr, Tcl_GetStringResult(interp));
-        }
-    }
-}
-
 Ns_ReturnCode
 NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
 {
@@ -619,7 +655,7 @@ NsStackOfRequest(NsServer *serverPtr, const char *id, Ns_DString *dsPtr)
         return NS_ERROR;
     }
     if (runnerPtr == Ns_TlsGet(&tls)) {
-        AppendStack(dsPtr, runnerPtr->interp);
+        NsFramesAppend(dsPtr, runnerPtr->interp);
         status = NS_OK;
     } else {
         status = Ask(runnerPtr, serverPtr, number, dsPtr);
@@ -863,7 +899,8 @@ Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id)
 }
 
 /*
- * One question at a time; a second asker waits for its turn.
+ * One question at a time; a second asker waits for its turn.  The asker can be
+ * asked and cancelled meanwhile: two may ask each other.
  */
 static Ns_ReturnCode
 Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
@@ -875,11 +912,11 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
 
     Ns_MutexLock(&runnerPtr->lock);
     while (runnerPtr->questionPtr != NULL && status == NS_OK) {
-        status = NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
-                                 deadline);
+        status = NsCondWaitUntilEndable(&runnerPtr->answered, &runnerPtr->lock,
+                                        deadline);
     }
     if (status == NS_OK) {
-        runnerPtr->questionPtr = &question;
+        atomic_store(&runnerPtr->questionPtr, &question);
         if (Runs(runnerPtr, serverPtr, id)) {
             Ns_MutexUnlock(&runnerPtr->lock);
             MarkRunner(runnerPtr);
@@ -888,8 +925,9 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
         } else {
             status = NS_ERROR;
         }
-        if (runnerPtr->questionPtr == &question) {
-            runnerPtr->questionPtr = NULL;
+        if (atomic_load(&runnerPtr->questionPtr) == &question) {
+            NsAssert(!question.isAnswered);
+            atomic_store(&runnerPtr->questionPtr, NULL);
             Ns_CondBroadcast(&runnerPtr->answered);
         }
     }
@@ -898,25 +936,32 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
 }
 
 /*
- * A wait that has just begun may have missed the call, so it is repeated.
+ * A wait that has just begun may have missed the call, so it is repeated: soon,
+ * then ever more seldom.
  */
 static Ns_ReturnCode
 AwaitAnswerLocked(Runner *runnerPtr, const Question *questionPtr,
                   NsStamp deadline)
 {
+    NsStamp pause = PATIENCE / 1000;
+    int     status = NS_OK;
+
     NsAssertLocked(&runnerPtr->lock);
-    while (runnerPtr->questionPtr == questionPtr && NsClockNow() < deadline) {
+    while (atomic_load(&runnerPtr->questionPtr) == questionPtr
+           && NsClockNow() < deadline
+           && (status == NS_OK || !NsInterruptIsSet())) {
         if (AppendNoted(questionPtr->answerPtr, runnerPtr)) {
             return NS_OK;
         }
         NsInterruptCall(&runnerPtr->interrupt);
-        (void) NsCondWaitUntil(&runnerPtr->answered, &runnerPtr->lock,
-                               NsClockNow() + PATIENCE / 20);
+        status = NsCondWaitUntilEndable(&runnerPtr->answered, &runnerPtr->lock,
+                                        NsClockNow() + pause);
+        pause = MIN(pause * 2, PATIENCE / 20);
     }
     if (questionPtr->isAnswered) {
         return NS_OK;
     }
-    if (runnerPtr->questionPtr != questionPtr) {
+    if (atomic_load(&runnerPtr->questionPtr) != questionPtr) {
         return NS_ERROR; /* The request has ended. */
     }
     return AppendWords(questionPtr->answerPtr, runnerPtr) ? NS_OK : NS_TIMEOUT;
@@ -929,16 +974,14 @@ AwaitAnswerLocked(Runner *runnerPtr, const Question *questionPtr,
 static bool
 AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr)
 {
-    Words      *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
-    const char *frames = wordsPtr == NULL
-        ? NULL
-        : atomic_load(&wordsPtr->frames);
+    const char *note = atomic_load(&runnerPtr->notePtr);
 
     NsAssertLocked(&runnerPtr->lock);
-    if (frames != NULL) {
-        Ns_DStringAppend(dsPtr, frames);
+    NsAssert(atomic_load(&runnerPtr->questionPtr) != NULL);
+    if (note != NULL) {
+        Ns_DStringAppend(dsPtr, note);
     }
-    return frames != NULL;
+    return note != NULL;
 }
 
 /*
@@ -951,6 +994,7 @@ AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
     const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
 
     NsAssertLocked(&runnerPtr->lock);
+    NsAssert(atomic_load(&runnerPtr->questionPtr) != NULL);
     if (wordsPtr != NULL) {
         AppendCommand(dsPtr, wordsPtr);
     }
@@ -984,7 +1028,7 @@ AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr)
 {
     const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
 
-    AppendStack(dsPtr, runnerPtr->interp);
+    NsFramesAppend(dsPtr, runnerPtr->interp);
     if (Ns_DStringLength(dsPtr) == 0 && wordsPtr != NULL) {
         AppendCommand(dsPtr, wordsPtr);
     }
@@ -999,15 +1043,21 @@ AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr)
     for (int i = 0; i < wordsPtr->objc; i++) {
         Ns_DStringAppendElement(&command, Tcl_GetString(wordsPtr->objv[i]));
     }
+    AppendWaiting(dsPtr, Ns_DStringValue(&command));
+    Ns_DStringFree(&command);
+}
+
+static void
+AppendWaiting(Ns_DString *dsPtr, const char *command)
+{
     Tcl_DStringStartSublist(dsPtr);
     Ns_DStringAppendElement(dsPtr, "type");
     Ns_DStringAppendElement(dsPtr, "waiting");
     Ns_DStringAppendElement(dsPtr, "cmd");
-    Ns_DStringAppendElement(dsPtr, Ns_DStringValue(&command));
+    Ns_DStringAppendElement(dsPtr, command);
     Ns_DStringAppendElement(dsPtr, "level");
     Ns_DStringAppendElement(dsPtr, "0");
     Tcl_DStringEndSublist(dsPtr);
-    Ns_DStringFree(&command);
 }
 
 /*

@@ -29,13 +29,6 @@ void NsStackLeave(void);
 void NsStackSettle(Tcl_Interp *interp);
 
 /*
- * The calling thread is about to wait for something that does not come back to
- * it when it is asked: note where its script is until the watched command that
- * it runs ends.  Costs some microseconds.
- */
-void NsStackKeep(void);
-
-/*
  * Append a list of the frames of request `cnsN`, innermost first, each a dict
  * of level, type, line, cmd and whatever else `info frame` reports.  The
  * request answers itself, between two of its commands or from a wait that can

@@ -9,7 +9,6 @@
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
-#include "tcl/stack.h"
 
 static const char handleType[] = "ns:thread";
 
@@ -259,15 +258,18 @@ static int
 WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
-    void     *address, *result = NULL;
-    Ns_Thread thread;
+    void         *address, *result = NULL;
+    Ns_Thread     thread;
+    Ns_ReturnCode status;
 
     if (Ns_TclGetAddrFromObj(interp, objv[2], handleType, &address) != TCL_OK) {
         return TCL_ERROR;
     }
     thread = address;
-    NsStackKeep();
-    if (NsThreadJoin(&thread, &result) != NS_OK) {
+    Ns_TclWaitBegin(NULL);
+    status = NsThreadJoin(&thread, &result);
+    Ns_TclWaitEnd();
+    if (status != NS_OK) {
         return NsTclFail(interp, "no such thread: %s", Tcl_GetString(objv[2]));
     }
     if (result != NULL) {
