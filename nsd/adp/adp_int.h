@@ -66,16 +66,18 @@ typedef enum {
  * A running page or string; on the C stack of the thread that runs it.
  */
 typedef struct NsAdpFrame {
-    struct NsAdpFrame *prevPtr;
-    const char        *file;    /* NULL: a string. */
-    Tcl_Obj           *textObj; /* Of a string. */
-    const char        *dir;     /* For relative names, or NULL: NsAdpDir. */
-    off_t              bytes;   /* Of the file. */
-    time_t             mtime;
-    int                nArgs;
-    Tcl_Obj *const    *args;
-    bool               isInclude; /* args lack the name of the page. */
-    Ns_DString        *outputPtr; /* The receiver of its output. */
+    struct NsAdpFrame       *prevPtr;
+    const char              *file;    /* NULL: a string. */
+    Tcl_Obj                 *textObj; /* Of a string. */
+    const struct NsAdpCode  *codePtr;
+    const struct NsAdpBlock *blockPtr; /* The one that runs; NULL: none yet. */
+    const char              *dir;   /* For relative names, or NULL: NsAdpDir. */
+    off_t                    bytes; /* Of the file. */
+    time_t                   mtime;
+    int                      nArgs;
+    Tcl_Obj *const          *args;
+    bool                     isInclude; /* args lack the name of the page. */
+    Ns_DString              *outputPtr; /* The receiver of its output. */
 } NsAdpFrame;
 
 /*

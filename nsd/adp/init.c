@@ -7,6 +7,7 @@
 #include "adp/init.h"
 #include "adp/commands.h"
 #include "adp/handler.h"
+#include "adp/where.h"
 
 void
 NsAdpInit(void)
@@ -16,4 +17,5 @@ NsAdpInit(void)
     NsAdpRegisterCmdInit();
     NsAdpTclPageCmdInit();
     NsAdpHandlerInit();
+    NsAdpWhereInit();
 }

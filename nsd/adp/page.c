@@ -32,6 +32,7 @@
 
 #define READ_ATTEMPTS 10
 #define KEY_PREFIX    2 /* Parse flags and a colon before the file. */
+#define KEY_PROC      8 /* Of these flags, NS_ADP_PROC. */
 
 struct NsAdpPage {
     char       *key; /* Constant after creation, up to code. */
@@ -108,7 +109,7 @@ MakeKey(Ns_DString *dsPtr, const char *file, int flags)
     prefix[0] = (char) (prefix[0] + ((flags & NS_ADP_SAFE) ? 1 : 0)
                         + ((flags & NS_ADP_SINGLE) ? 2 : 0)
                         + ((flags & NS_ADP_TCL) ? 4 : 0)
-                        + ((flags & NS_ADP_PROC) ? 8 : 0));
+                        + ((flags & NS_ADP_PROC) ? KEY_PROC : 0));
     Ns_DStringInit(dsPtr);
     Ns_DStringNAppend(dsPtr, prefix, KEY_PREFIX);
     Ns_DStringAppend(dsPtr, file);
@@ -209,6 +210,29 @@ NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr)
     if (--heldPtr->nUses == 0 && heldPtr->isStale) {
         Drop(adpPtr, heldPtr);
     }
+}
+
+/*
+ * As ns_sourceproc makes them: the second word of the one script.  `info frame`
+ * has another object of the same text.
+ */
+Tcl_Obj *
+NsAdpFileOfLambda(NsAdpInterp *adpPtr, Tcl_Obj *lambdaObj)
+{
+    for (const NsAdpHeld *heldPtr = adpPtr->newestPtr; heldPtr != NULL;
+         heldPtr = heldPtr->olderPtr) {
+        Tcl_Obj *wordObj = NULL;
+
+        /* Scripts of other pages are no lists, and must not become one. */
+        if (heldPtr->nUses > 0 && heldPtr->scripts[0] != NULL
+            && ((heldPtr->pagePtr->key[0] - '0') & KEY_PROC) != 0
+            && Tcl_ListObjIndex(NULL, heldPtr->scripts[0], 1, &wordObj)
+                == TCL_OK
+            && STREQ(Tcl_GetString(wordObj), Tcl_GetString(lambdaObj))) {
+            return heldPtr->fileObj;
+        }
+    }
+    return NULL;
 }
 
 const NsAdpCode *

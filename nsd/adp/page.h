@@ -40,6 +40,12 @@ NsAdpHeld *NsAdpHold(NsAdpInterp *adpPtr, const char *file, int flags,
  */
 bool NsAdpHoldAgain(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr, NsLook look);
 
+/*
+ * The file of the page that is run by this lambda (PROC pages only); borrowed.
+ * NULL: none that the interpreter holds.
+ */
+Tcl_Obj *NsAdpFileOfLambda(NsAdpInterp *adpPtr, Tcl_Obj *lambdaObj);
+
 void NsAdpRelease(NsAdpInterp *adpPtr, NsAdpHeld *heldPtr);
 
 const NsAdpCode *NsAdpPageCode(const NsAdpPage *pagePtr);

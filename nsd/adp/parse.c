@@ -27,7 +27,9 @@ typedef struct Parser {
     const NsAdpParseSpec *specPtr;
     const char           *lineMark; /* Lines are counted up to here. */
     int                   line;
-    Ns_DString            single;     /* Script of a single-script page. */
+    Ns_DString            single;   /* Script of a single-script page, ... */
+    int                   nCounted; /* ... its bytes that are in singleLine, */
+    int                   singleLine; /* ... and the line behind them. */
     bool                  isRestText; /* An end tag is missing. */
     const char           *close;      /* See NextClose. */
     Pair                 *pairs;      /* Once an end was missing, or NULL. */
@@ -56,6 +58,7 @@ static void AddScript(Parser *parserPtr, const char *script, int length,
                       const char *at, bool startsStream);
 static void AddBlock(NsAdpCode *codePtr, const char *text, int length, int line,
                      bool isScript, bool startsStream);
+static void NoteLine(Parser *parserPtr, const char *at);
 static int  LineOf(Parser *parserPtr, const char *at);
 static const char *InlineEnd(Parser *parserPtr, const char *at);
 static const char *FindInlineEnd(const char *at);
@@ -89,15 +92,33 @@ NsAdpCodeFree(NsAdpCode *codePtr)
 {
     Ns_DStringFree(&codePtr->text);
     ns_free(codePtr->blocks);
+    ns_free(codePtr->lines);
     codePtr->blocks = NULL;
+    codePtr->lines = NULL;
     codePtr->nBlocks = codePtr->nScripts = codePtr->maxBlocks = 0;
+    codePtr->nLines = codePtr->maxLines = 0;
+}
+
+int
+NsAdpPageLine(const NsAdpCode *codePtr, const NsAdpBlock *blockPtr, int line)
+{
+    int i = codePtr->nLines - 1;
+
+    while (i >= 0 && codePtr->lines[i].line > line) {
+        i--;
+    }
+    return i < 0 ? blockPtr->line + line - 1
+                 : codePtr->lines[i].pageLine + line - codePtr->lines[i].line;
 }
 
 void
 NsAdpParse(NsAdpCode *codePtr, const char *page, const NsAdpParseSpec *specPtr)
 {
-    Parser parser = {
-        .codePtr = codePtr, .specPtr = specPtr, .lineMark = page, .line = 1};
+    Parser      parser = {.codePtr = codePtr,
+                          .specPtr = specPtr,
+                          .lineMark = page,
+                          .line = 1,
+                          .singleLine = 1};
     const char *textStart = page, *at = page;
 
     if (specPtr->isTcl) {
@@ -541,6 +562,7 @@ AddText(Parser *parserPtr, const char *start, const char *end)
         return;
     }
     if (parserPtr->specPtr->isSingle) {
+        NoteLine(parserPtr, start);
         Ns_DStringAppend(&parserPtr->single, "ns_adp_append");
         AppendWord(&parserPtr->single, start, length);
         Ns_DStringNAppend(&parserPtr->single, "\n", 1);
@@ -562,8 +584,31 @@ AddScript(Parser *parserPtr, const char *script, int length, const char *at,
     if (startsStream) {
         Ns_DStringAppend(&parserPtr->single, "ns_adp_ctl stream on\n");
     }
+    NoteLine(parserPtr, at);
     Ns_DStringNAppend(&parserPtr->single, script, length);
     Ns_DStringNAppend(&parserPtr->single, "\n", 1);
+}
+
+/*
+ * What is appended next to the single script is from there.
+ */
+static void
+NoteLine(Parser *parserPtr, const char *at)
+{
+    NsAdpCode  *codePtr = parserPtr->codePtr;
+    const char *script = Ns_DStringValue(&parserPtr->single);
+
+    while (parserPtr->nCounted < Ns_DStringLength(&parserPtr->single)) {
+        parserPtr->singleLine += script[parserPtr->nCounted++] == '\n';
+    }
+    if (codePtr->nLines == codePtr->maxLines) {
+        codePtr->maxLines = codePtr->maxLines * 2 + 8;
+        codePtr->lines = ns_realloc(codePtr->lines,
+                                    (size_t) codePtr->maxLines
+                                        * sizeof(NsAdpLine));
+    }
+    codePtr->lines[codePtr->nLines++] = (NsAdpLine){
+        .line = parserPtr->singleLine, .pageLine = LineOf(parserPtr, at)};
 }
 
 static void

@@ -21,12 +21,24 @@ typedef struct NsAdpBlock {
     bool   startsStream; /* <script stream=on>. */
 } NsAdpBlock;
 
+/*
+ * From a line of the script that a single-script page has become on, up to the
+ * next one, its lines are those of the page from pageLine on.
+ */
+typedef struct NsAdpLine {
+    int line;
+    int pageLine;
+} NsAdpLine;
+
 typedef struct NsAdpCode {
     Ns_DString  text; /* All blocks, one after the other. */
     NsAdpBlock *blocks;
     int         nBlocks;
     int         nScripts;
     int         maxBlocks;
+    NsAdpLine  *lines; /* Of a single-script page, in order; or NULL. */
+    int         nLines;
+    int         maxLines;
 } NsAdpCode;
 
 /*
@@ -63,6 +75,12 @@ typedef struct NsAdpParseSpec {
  */
 void NsAdpParse(NsAdpCode *codePtr, const char *page,
                 const NsAdpParseSpec *specPtr);
+
+/*
+ * The line of the page that is this line, from 1, of a block's script.
+ */
+int NsAdpPageLine(const NsAdpCode *codePtr, const NsAdpBlock *blockPtr,
+                  int line);
 
 void NsAdpCodeInit(NsAdpCode *codePtr);
 void NsAdpCodeFree(NsAdpCode *codePtr);

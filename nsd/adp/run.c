@@ -37,7 +37,7 @@ static int  RunText(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr);
 static int  RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
                      NsAdpFrame *framePtr, const NsAdpCode *codePtr,
                      Tcl_Obj **scripts);
-static int  RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr,
+static int  RunBlocks(NsAdpInterp *adpPtr, NsAdpFrame *framePtr,
                       Tcl_Obj **scripts, int evalFlags);
 static int  RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr,
                       const char *text, Tcl_Obj **scriptPtr, int evalFlags);
@@ -263,7 +263,8 @@ RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
         : NsAdpBuffer(adpPtr);
     adpPtr->framePtr = framePtr;
     adpPtr->depth++;
-    result = RunBlocks(adpPtr, codePtr, scripts,
+    framePtr->codePtr = codePtr;
+    result = RunBlocks(adpPtr, framePtr, scripts,
                        sourcePtr->isGlobal ? TCL_EVAL_GLOBAL : 0);
     adpPtr->depth--;
     adpPtr->framePtr = framePtr->prevPtr;
@@ -281,17 +282,19 @@ RunFrame(NsAdpInterp *adpPtr, const NsAdpSource *sourcePtr,
  * The last block decides about the result.
  */
 static int
-RunBlocks(NsAdpInterp *adpPtr, const NsAdpCode *codePtr, Tcl_Obj **scripts,
+RunBlocks(NsAdpInterp *adpPtr, NsAdpFrame *framePtr, Tcl_Obj **scripts,
           int evalFlags)
 {
-    Tcl_Interp *interp = adpPtr->interpPtr->interp;
-    int         result = TCL_OK, i;
+    Tcl_Interp      *interp = adpPtr->interpPtr->interp;
+    const NsAdpCode *codePtr = framePtr->codePtr;
+    int              result = TCL_OK, i;
 
     Tcl_ResetResult(interp);
     for (i = 0; i < codePtr->nBlocks && adpPtr->exception == NS_ADP_OK; i++) {
         const NsAdpBlock *blockPtr = &codePtr->blocks[i];
         const char *text = Ns_DStringValue(&codePtr->text) + blockPtr->offset;
 
+        framePtr->blockPtr = blockPtr;
         if ((adpPtr->flags & NS_ADP_TRACE) != 0) {
             Trace(adpPtr, blockPtr, text);
         }
@@ -344,7 +347,9 @@ RunScript(NsAdpInterp *adpPtr, const NsAdpBlock *blockPtr, const char *text,
     if (adpPtr->clientStatus == 0) {
         adpPtr->clientStatus = NsTclErrorStatus(interp);
     }
-    NsAdpLogError(adpPtr, blockPtr->line + Tcl_GetErrorLine(interp) - 1);
+    NsAdpLogError(adpPtr,
+                  NsAdpPageLine(adpPtr->framePtr->codePtr, blockPtr,
+                                Tcl_GetErrorLine(interp)));
     return TCL_ERROR;
 }
 
