@@ -120,17 +120,35 @@ typedef struct Watched {
 
 static NotesProc IsAlways;
 static NotesProc IsRead;
+static NotesProc IsPipe;
 
 static const struct {
     const char *name;
     NotesProc  *notesProc;
-} watchedCommands[] = {
-    {"exec", IsAlways},  {"gets", IsRead},          {"ns_cache_eval", NULL},
-    {"ns_cond", NULL},   {"ns_critsec", NULL},      {"ns_event", NULL},
-    {"ns_http", NULL},   {"ns_job", NULL},          {"ns_memoize", NULL},
-    {"ns_mutex", NULL},  {"ns_rwlock", NULL},       {"ns_sema", NULL},
-    {"ns_sleep", NULL},  {"ns_sockopen", IsAlways}, {"ns_sockselect", NULL},
-    {"ns_thread", NULL}, {"read", IsRead},          {"socket", IsAlways}};
+} watchedCommands[] = {{"close", IsPipe},
+                       {"exec", IsAlways},
+                       {"fcopy", IsAlways},
+                       {"gets", IsRead},
+                       {"ns_cache_eval", NULL},
+                       {"ns_cond", NULL},
+                       {"ns_critsec", NULL},
+                       {"ns_event", NULL},
+                       {"ns_http", NULL},
+                       {"ns_job", NULL},
+                       {"ns_memoize", NULL},
+                       {"ns_mutex", NULL},
+                       {"ns_rwlock", NULL},
+                       {"ns_sema", NULL},
+                       {"ns_sleep", NULL},
+                       {"ns_sockopen", IsAlways},
+                       {"ns_sockselect", NULL},
+                       {"ns_thread", NULL},
+                       {"read", IsRead},
+                       {"socket", IsAlways},
+                       {"tcl::chan::close", IsPipe},
+                       {"tcl::chan::copy", IsAlways},
+                       {"tcl::chan::gets", IsRead},
+                       {"tcl::chan::read", IsRead}};
 
 /*
  * A thread that runs requests.
@@ -191,6 +209,8 @@ static void          AnswerWaiting(void *arg);
 static void AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
 static void AwaitReader(Runner *runnerPtr);
 static bool AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
+static Tcl_Channel ChannelOf(Tcl_Interp *interp, int objc,
+                             Tcl_Obj *const *objv);
 static Tcl_ObjCmdProc    RunWatched;
 static Tcl_CmdDeleteProc FreeWatched;
 static bool              AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
@@ -401,6 +421,30 @@ IsAlways(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 static bool
 IsRead(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
+    Tcl_Channel channel = ChannelOf(interp, objc, objv);
+
+    return channel != NULL && Tcl_InputBuffered(channel) == 0
+        && !STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "file");
+}
+
+/*
+ * Of a channel to programs, for whose end it waits.
+ */
+static bool
+IsPipe(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Tcl_Channel channel = ChannelOf(interp, objc, objv);
+
+    return channel != NULL
+        && STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "pipe");
+}
+
+/*
+ * The channel that is the first argument of the command; or NULL.
+ */
+static Tcl_Channel
+ChannelOf(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
     const char *name = objc < 2 ? NULL : Tcl_GetString(objv[1]);
     Tcl_Channel channel;
     int         mode;
@@ -410,8 +454,7 @@ IsRead(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     }
     channel = name == NULL ? NULL : Tcl_GetChannel(interp, name, &mode);
     Tcl_ResetResult(interp); /* The command tells of a wrong name. */
-    return channel != NULL && Tcl_InputBuffered(channel) == 0
-        && !STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "file");
+    return channel;
 }
 
 void
