@@ -18,9 +18,9 @@
 
 static NsFramesPageProc Locate;
 
-static int         LocateBlock(const NsAdpFrame *adpFramePtr, int from,
-                               int nFrames, Tcl_Obj **frames);
-static bool        IsFrameOf(const NsAdpFrame *adpFramePtr, Tcl_Obj *frameObj);
+static int  LocateBlock(const NsAdpFrame *adpFramePtr, int from, int nFrames,
+                        Tcl_Obj **frames);
+static bool IsFrameOf(const NsAdpFrame *adpFramePtr, Tcl_Obj *frameObj);
 static const char *LineStart(const char *text, const char *end, int line);
 static void        LocateTclPage(NsAdpInterp *adpPtr, Tcl_Obj *frameObj,
                                  Tcl_Obj *callObj);

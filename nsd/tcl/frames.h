@@ -26,7 +26,7 @@ void NsFramesAppend(Ns_DString *dsPtr, Tcl_Interp *interp);
  */
 typedef void NsFramesPageProc(Tcl_Interp *interp, int nFrames,
                               Tcl_Obj **frames);
-void NsFramesSetPageProc(NsFramesPageProc *proc);
+void         NsFramesSetPageProc(NsFramesPageProc *proc);
 
 /*
  * What the frame says under that key; NULL: nothing.

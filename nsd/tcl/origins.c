@@ -41,19 +41,16 @@ static NsPerServer all;
 
 static NsPerServerProc CreateOrigins;
 static Tcl_ObjCmdProc  ProcCmd;
-static void            Note(Tcl_Interp *interp, const char *name,
-                            const char *body);
-static Origin         *FindBody(Tcl_Interp *interp, const char *body,
-                                Ns_DString *filePtr);
-static const char     *LastWord(Tcl_Interp *interp, const char *command,
-                                size_t *lengthPtr);
-static Origin         *Compare(const char *text, size_t length,
-                               const char *body);
-static void            Keep(Origins *originsPtr, const char *name,
-                            const char *file, Origin *originPtr);
-static void            Value(Tcl_Interp *interp, const char *key,
-                             Ns_DString *dsPtr);
-static uint64_t        Hash(const char *text);
+static void        Note(Tcl_Interp *interp, const char *name, const char *body);
+static Origin     *FindBody(Tcl_Interp *interp, const char *body,
+                            Ns_DString *filePtr);
+static const char *LastWord(Tcl_Interp *interp, const char *command,
+                            size_t *lengthPtr);
+static Origin     *Compare(const char *text, size_t length, const char *body);
+static void        Keep(Origins *originsPtr, const char *name, const char *file,
+                        Origin *originPtr);
+static void     Value(Tcl_Interp *interp, const char *key, Ns_DString *dsPtr);
+static uint64_t Hash(const char *text);
 
 static void *
 CreateOrigins(NsServer *serverPtr)
@@ -177,9 +174,9 @@ FindBody(Tcl_Interp *interp, const char *body, Ns_DString *filePtr)
 static const char *
 LastWord(Tcl_Interp *interp, const char *command, size_t *lengthPtr)
 {
-    Tcl_Parse       parse;
+    Tcl_Parse        parse;
     const Tcl_Token *wordPtr;
-    const char     *text = NULL;
+    const char      *text = NULL;
 
     if (Tcl_ParseCommand(interp, command, -1, 0, &parse) != TCL_OK) {
         return NULL;

@@ -125,30 +125,31 @@ static NotesProc IsPipe;
 static const struct {
     const char *name;
     NotesProc  *notesProc;
-} watchedCommands[] = {{"close", IsPipe},
-                       {"exec", IsAlways},
-                       {"fcopy", IsAlways},
-                       {"gets", IsRead},
-                       {"ns_cache_eval", NULL},
-                       {"ns_cond", NULL},
-                       {"ns_critsec", NULL},
-                       {"ns_event", NULL},
-                       {"ns_http", NULL},
-                       {"ns_job", NULL},
-                       {"ns_memoize", NULL},
-                       {"ns_mutex", NULL},
-                       {"ns_rwlock", NULL},
-                       {"ns_sema", NULL},
-                       {"ns_sleep", NULL},
-                       {"ns_sockopen", IsAlways},
-                       {"ns_sockselect", NULL},
-                       {"ns_thread", NULL},
-                       {"read", IsRead},
-                       {"socket", IsAlways},
-                       {"tcl::chan::close", IsPipe},
-                       {"tcl::chan::copy", IsAlways},
-                       {"tcl::chan::gets", IsRead},
-                       {"tcl::chan::read", IsRead}};
+} watchedCommands[] = {
+    {"close", IsPipe},
+    {"exec", IsAlways},
+    {"fcopy", IsAlways},
+    {"gets", IsRead},
+    {"ns_cache_eval", NULL},
+    {"ns_cond", NULL},
+    {"ns_critsec", NULL},
+    {"ns_event", NULL},
+    {"ns_http", NULL},
+    {"ns_job", NULL},
+    {"ns_memoize", NULL},
+    {"ns_mutex", NULL},
+    {"ns_rwlock", NULL},
+    {"ns_sema", NULL},
+    {"ns_sleep", NULL},
+    {"ns_sockopen", IsAlways},
+    {"ns_sockselect", NULL},
+    {"ns_thread", NULL},
+    {"read", IsRead},
+    {"socket", IsAlways},
+    {"tcl::chan::close", IsPipe},
+    {"tcl::chan::copy", IsAlways},
+    {"tcl::chan::gets", IsRead},
+    {"tcl::chan::read", IsRead}};
 
 /*
  * A thread that runs requests.
@@ -206,9 +207,9 @@ static bool    Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
 static Ns_TlsCleanup ForgetRunner;
 static Tcl_AsyncProc Answer;
 static void          AnswerWaiting(void *arg);
-static void AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
-static void AwaitReader(Runner *runnerPtr);
-static bool AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
+static void        AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
+static void        AwaitReader(Runner *runnerPtr);
+static bool        AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
 static Tcl_Channel ChannelOf(Tcl_Interp *interp, int objc,
                              Tcl_Obj *const *objv);
 static Tcl_ObjCmdProc    RunWatched;
