@@ -16,7 +16,8 @@
 
 NS_EXPORT int Ns_ModuleVersion = 1;
 
-#define NAME "PostgreSQL"
+#define NAME       "PostgreSQL"
+#define AT_ONCE_MS 2 /* A longer wait is worth the note of its stack. */
 
 typedef struct Connection {
     PGconn   *pg;
@@ -61,22 +62,23 @@ static Tcl_ObjCmdProc    PgObjCmd;
 static Tcl_ObjCmdProc    BindObjCmd;
 static Ns_DbBindExecProc ExecWithValues;
 
-static void     TakeNotice(void *arg, const PGresult *resultPtr);
-static PGconn  *Connect(const Ns_DbHandle *handle);
-static bool     Prepare(Ns_DbHandle *handle, const Config *configPtr);
-static bool     IsAlive(Connection *connPtr);
-static bool     Revive(Ns_DbHandle *handle);
-static int      TakeResult(Ns_DbHandle *handle, PGresult *resultPtr);
-static int      Fail(Ns_DbHandle *handle, const PGresult *resultPtr);
-static void     Lose(Ns_DbHandle *handle);
-static void     NoteTransaction(Ns_DbHandle *handle);
-static void     Clear(Ns_DbHandle *handle);
-static int64_t  Now(void);
-static Tcl_Obj *RowCount(Connection *connPtr, const Ns_Time *timePtr);
-static Tcl_Obj *BackendPid(Connection *connPtr, const Ns_Time *timePtr);
-static Tcl_Obj *Status(Connection *connPtr, const Ns_Time *timePtr);
-static Tcl_Obj *Notifications(Connection *connPtr, const Ns_Time *timePtr);
-static void     TakeNotifications(Connection *connPtr, Tcl_Obj *listObj);
+static void      TakeNotice(void *arg, const PGresult *resultPtr);
+static PGconn   *Connect(const Ns_DbHandle *handle);
+static bool      Prepare(Ns_DbHandle *handle, const Config *configPtr);
+static bool      IsAlive(Connection *connPtr);
+static bool      Revive(Ns_DbHandle *handle);
+static PGresult *Run(const Ns_DbHandle *handle, const char *sql);
+static int       TakeResult(Ns_DbHandle *handle, PGresult *resultPtr);
+static int       Fail(Ns_DbHandle *handle, const PGresult *resultPtr);
+static void      Lose(Ns_DbHandle *handle);
+static void      NoteTransaction(Ns_DbHandle *handle);
+static void      Clear(Ns_DbHandle *handle);
+static int64_t   Now(void);
+static Tcl_Obj  *RowCount(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj  *BackendPid(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj  *Status(Connection *connPtr, const Ns_Time *timePtr);
+static Tcl_Obj  *Notifications(Connection *connPtr, const Ns_Time *timePtr);
+static void      TakeNotifications(Connection *connPtr, Tcl_Obj *listObj);
 
 static const Ns_DbProc procs[] = {
     {DbFn_Name, (ns_funcptr_t) Name},
@@ -354,7 +356,46 @@ Exec(Ns_DbHandle *handle, const char *sql)
             return NS_ERROR;
         }
     }
-    return TakeResult(handle, PQexec(connPtr->pg, sql));
+    return TakeResult(handle, Run(handle, sql));
+}
+
+/*
+ * As PQexec, but a request whose answer does not come at once says that it
+ * waits.
+ */
+static PGresult *
+Run(const Ns_DbHandle *handle, const char *sql)
+{
+    PGconn       *pg = ((const Connection *) handle->connection)->pg;
+    struct pollfd poller = {.events = POLLIN};
+    PGresult     *resultPtr = NULL, *nextPtr;
+    bool          isWaiting, isCopy = false;
+    char          what[200];
+
+    if (PQsendQuery(pg, sql) == 0) {
+        return NULL;
+    }
+    poller.fd = PQsocket(pg);
+    isWaiting = poll(&poller, 1, AT_ONCE_MS) == 0;
+    if (isWaiting) {
+        snprintf(what, sizeof(what),
+                 "nsdbpg: waits for the database of pool %s", handle->poolname);
+        Ns_TclWaitBegin(what);
+    } else {
+        (void) PQconsumeInput(pg); /* The next call tells of a failure. */
+    }
+    while (!isCopy && (nextPtr = PQgetResult(pg)) != NULL) {
+        ExecStatusType status = PQresultStatus(nextPtr);
+
+        PQclear(resultPtr);
+        resultPtr = nextPtr;
+        isCopy = status == PGRES_COPY_IN || status == PGRES_COPY_OUT
+            || status == PGRES_COPY_BOTH || PQstatus(pg) == CONNECTION_BAD;
+    }
+    if (isWaiting) {
+        Ns_TclWaitEnd();
+    }
+    return resultPtr;
 }
 
 static int

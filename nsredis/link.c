@@ -11,7 +11,8 @@
 
 #include "redis.h"
 
-#define PIECE 16384
+#define PIECE      16384
+#define AT_ONCE_MS 2 /* A longer wait is worth the note of its stack. */
 
 struct Link {
     LinkPlace       place; /* First. */
@@ -28,6 +29,8 @@ static bool Connect(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr);
 static bool Greet(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr);
 static bool Demand(Link *linkPtr, int argc, const char **argv, int64_t deadline,
                    Ns_DString *errorPtr);
+static LinkResult AwaitLonger(const Link *linkPtr, struct pollfd *waitingPtr,
+                              int64_t deadline, Ns_DString *errorPtr);
 static LinkResult Await(Link *linkPtr, short events, int64_t deadline,
                         Ns_DString *errorPtr);
 static ssize_t Transfer(Link *linkPtr, bool isSending, char *buffer, size_t n,
@@ -304,7 +307,26 @@ static LinkResult
 Await(Link *linkPtr, short events, int64_t deadline, Ns_DString *errorPtr)
 {
     struct pollfd waiting = {.fd = linkPtr->sock, .events = events};
-    int           n;
+    int           n = poll(&waiting, 1, AT_ONCE_MS);
+    LinkResult    result = LINK_OK;
+
+    if (n <= 0) {
+        char what[300];
+
+        snprintf(what, sizeof(what), "nsredis: waits for %s",
+                 linkPtr->endpointPtr->name);
+        Ns_TclWaitBegin(what);
+        result = AwaitLonger(linkPtr, &waiting, deadline, errorPtr);
+        Ns_TclWaitEnd();
+    }
+    return result;
+}
+
+static LinkResult
+AwaitLonger(const Link *linkPtr, struct pollfd *waitingPtr, int64_t deadline,
+            Ns_DString *errorPtr)
+{
+    int n;
 
     do {
         int64_t left = deadline - Now();
@@ -314,7 +336,7 @@ Await(Link *linkPtr, short events, int64_t deadline, Ns_DString *errorPtr)
                              linkPtr->endpointPtr->name);
             return LINK_TIMEOUT;
         }
-        n = poll(&waiting, 1, (int) MIN((left + 999) / 1000, INT_MAX));
+        n = poll(waitingPtr, 1, (int) MIN((left + 999) / 1000, INT_MAX));
     } while (n == 0 || (n < 0 && errno == EINTR));
     return n > 0 ? LINK_OK : Lose(linkPtr, strerror(errno), errorPtr);
 }

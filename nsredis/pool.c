@@ -36,6 +36,7 @@ PoolTake(Pool *poolPtr, int64_t deadline, Ns_DString *errorPtr)
 {
     Link *linkPtr, *oldPtr = NULL;
     bool  mayOpen = false, hasWaited = false;
+    char  what[200];
 
     Ns_MutexLock(&poolPtr->lock);
     for (;;) {
@@ -47,8 +48,17 @@ PoolTake(Pool *poolPtr, int64_t deadline, Ns_DString *errorPtr)
             mayOpen = MayOpenLocked(poolPtr, errorPtr);
             break;
         }
-        poolPtr->nWaits += !hasWaited;
-        hasWaited = true;
+        if (!hasWaited) {
+            poolPtr->nWaits++;
+            hasWaited = true;
+            Ns_MutexUnlock(&poolPtr->lock);
+            snprintf(what, sizeof(what),
+                     "nsredis: waits for a connection of pool %s",
+                     poolPtr->name);
+            Ns_TclWaitBegin(what);
+            Ns_MutexLock(&poolPtr->lock);
+            continue;
+        }
         if (!WaitLocked(poolPtr, deadline)) {
             poolPtr->nTimeouts++;
             Ns_DStringPrintf(errorPtr,
@@ -59,6 +69,9 @@ PoolTake(Pool *poolPtr, int64_t deadline, Ns_DString *errorPtr)
         }
     }
     Ns_MutexUnlock(&poolPtr->lock);
+    if (hasWaited) {
+        Ns_TclWaitEnd();
+    }
     CloseAll(oldPtr);
     return mayOpen ? OpenOne(poolPtr, deadline, errorPtr) : linkPtr;
 }

@@ -82,6 +82,7 @@ static int         CountOwned(DbPool *poolPtr, const void *owner);
 static int         Take(DbPool *poolPtr, DbHandle **takenPtrs, int n,
                         const Ns_Time *wait, const void *owner);
 static int         WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait);
+static void        NoteWait(const DbPool *poolPtr, int n);
 static void        UnlinkLocked(DbPool *poolPtr, Waiter *waiterPtr);
 static void        WakeLocked(DbPool *poolPtr);
 static int         AvailableLocked(const DbPool *poolPtr);
@@ -435,6 +436,10 @@ WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait)
         poolPtr->lastWaiterPtr->nextPtr = &self;
     }
     poolPtr->lastWaiterPtr = &self;
+    /* In line already: it is noted without the lock. */
+    Ns_MutexUnlock(&poolPtr->lock);
+    NoteWait(poolPtr, n);
+    Ns_MutexLock(&poolPtr->lock);
     for (;;) {
         if (poolPtr->firstWaiterPtr == &self && AvailableLocked(poolPtr) >= n) {
             status = NS_OK;
@@ -449,7 +454,18 @@ WaitLocked(DbPool *poolPtr, int n, const Ns_Time *wait)
     }
     UnlinkLocked(poolPtr, &self);
     Ns_CondDestroy(&self.cond);
+    Ns_TclWaitEnd();
     return status;
+}
+
+static void
+NoteWait(const DbPool *poolPtr, int n)
+{
+    char what[200];
+
+    snprintf(what, sizeof(what), "nsdb: waits for %d handle%s of pool %s", n,
+             n == 1 ? "" : "s", poolPtr->name);
+    Ns_TclWaitBegin(what);
 }
 
 static void

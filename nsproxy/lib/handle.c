@@ -11,6 +11,8 @@
 
 #include "proxy_int.h"
 
+#define AT_ONCE_MS 2 /* A longer wait is worth the note of its stack. */
+
 static ProxyError Start(Tcl_Interp *interp, Proxy *proxyPtr);
 static Worker    *Spawn(Proxy *proxyPtr, ProxyError *errorPtr);
 static bool       Attach(Proxy *proxyPtr, Worker *workerPtr);
@@ -265,8 +267,21 @@ ProxyAwait(Proxy *proxyPtr, const Ns_Time *timeoutPtr)
         timeoutPtr = &proxyPtr->settings.evalTimeout;
     }
     if (proxyPtr->state == PROXY_BUSY) {
-        if (!ProxyWait(proxyPtr->workerPtr->sock, POLLIN,
-                       ProxyDeadline(timeoutPtr))) {
+        int64_t deadlineMs = ProxyDeadline(timeoutPtr);
+        int     sock = proxyPtr->workerPtr->sock;
+        bool    isDone = ProxyWait(sock, POLLIN, ProxyNowMs() + AT_ONCE_MS);
+
+        if (!isDone) {
+            char what[200];
+
+            snprintf(what, sizeof(what),
+                     "nsproxy: waits for a worker of pool %s",
+                     proxyPtr->poolPtr->name);
+            Ns_TclWaitBegin(what);
+            isDone = ProxyWait(sock, POLLIN, deadlineMs);
+            Ns_TclWaitEnd();
+        }
+        if (!isDone) {
             return PROXY_EEVALTIMEOUT;
         }
         SetState(proxyPtr, PROXY_DONE);
