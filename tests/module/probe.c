@@ -33,6 +33,8 @@ typedef struct Probe {
     int      nTraces;
     int      nCleanups;
     int      nFreed; /* Of data of requests and connections. */
+
+    Ns_Sema mayGo; /* For those that wait. */
 } Probe;
 
 static Ns_Cls         requestSlot;
@@ -71,6 +73,7 @@ Ns_ModuleInit(const char *server, const char *module)
     probePtr->limit = Ns_ConfigIntRange(path, "limit", 10, 1, 100);
     Ns_MutexInit(&probePtr->lock);
     Ns_MutexSetName2(&probePtr->lock, "probe", server);
+    Ns_SemaInit(&probePtr->mayGo, 0);
     freedProbePtr = probePtr;
 
     Ns_ClsAlloc(&requestSlot, FreeString);
@@ -217,15 +220,16 @@ AddCommands(Tcl_Interp *interp, void *arg)
 /*
  * probe counts; probe echo ?-upper? ?-times n? ?--? text; probe unregister;
  * probe nowhere: registers for a server that does not exist; probe eval script:
- * in an interpreter of its own
+ * in an interpreter of its own; probe wait ?what?: until probe go, in a wait of
+ * which the server knows by Ns_TclWaitBegin alone
  */
 static int
 ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_Obj *CONST objv[])
 {
-    enum { COUNTS, REPEAT, UNREGISTER, NOWHERE, EVAL };
+    enum { COUNTS, REPEAT, UNREGISTER, NOWHERE, EVAL, WAIT, GO };
     static const char *const options[] = {
-        "counts", "echo", "unregister", "nowhere", "eval", NULL};
+        "counts", "echo", "unregister", "nowhere", "eval", "wait", "go", NULL};
     Probe      *probePtr = clientData;
     char       *text;
     int         option, nTimes = 1, isUpper = NS_FALSE;
@@ -292,6 +296,16 @@ ProbeObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             Tcl_DeleteInterp(own);
             return option;
         }
+        break;
+    case WAIT:
+        Ns_TclWaitBegin(objc > 2 ? Tcl_GetString(objv[2]) : NULL);
+        Ns_TclWaitBegin("a wait within it");
+        Ns_SemaWait(&probePtr->mayGo);
+        Ns_TclWaitEnd();
+        Ns_TclWaitEnd();
+        break;
+    case GO:
+        Ns_SemaPost(&probePtr->mayGo, 1);
         break;
     }
     return TCL_OK;
