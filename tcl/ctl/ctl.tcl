@@ -299,7 +299,7 @@ proc ::nsd::ctl::Do-stack {id} {
     set rows [::nsstats::StackRows $server/$id problem]
     if {$problem ne ""} { return -code error $problem }
     return [Show [list [::nsstats::table "Tcl stack, innermost first" {
-        Level id Kind text Procedure text Line id Command text
+        Level id Kind text Procedure text File text Line id Command text
     } $rows]]]
 }
 

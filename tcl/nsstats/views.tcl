@@ -142,7 +142,7 @@ proc nsstats::View-requests {} {
     if {$asked ne ""} {
         set problem ""
         lappend blocks [table "Tcl stack of $asked, innermost first" {
-            Level id Kind text Procedure text Line id Command text
+            Level id Kind text Procedure text File line Line id Command text
         } [StackRows $asked problem]]
         lappend blocks [note [expr {$problem eq "" ? "" : "[string totitle $problem 0 0]."}]]
     }
@@ -175,7 +175,7 @@ proc nsstats::StackRows {asked problemVar} {
         return {}
     }
     return [lmap frame $frames {
-        lmap key {level type proc line cmd} {
+        lmap key {level type proc file line cmd} {
             set value [expr {[dict exists $frame $key] ? [dict get $frame $key] : ""}]
             expr {$key eq "cmd" ? [Short $value] : $value}
         }
