@@ -2,6 +2,28 @@
  * broker.c --
  *
  *      librdkafka: producers and their transactions.
+ *
+ *      A commit is answered when the coordinator has written its decision down.
+ *      The markers that tell the readers of each partition come later, and
+ * until they are there that producer can begin no other transaction: it asks
+ * every 20 ms.  So a second producer has the next one.  Let T be a transaction
+ * and U the next, of the other producer.  Two in turn promise what one does:
+ *
+ *      - U begins when the commit of T has been answered.  From then on nothing
+ *        that happens to a process or a broker undoes T.  So no more than one
+ *        transaction is undecided at any moment.
+ *      - In each partition the messages of U are behind those of T, which had
+ *        been acknowledged before T was committed.  Who reads committed
+ * messages stops in front of the first one whose transaction has no marker: so
+ * T is read before U, and each as a whole, whichever markers come first.
+ *      - When T is aborted, or its commit is in doubt, U does not begin.  The
+ *        rows of T are sent again, after a doubt by new producers.
+ *      - Whoever takes the epoch over, also after a doubt, initializes both ids
+ *        before it reads a position or sends a message.  That aborts the one
+ *        transaction that may be open, completes what is decided, and refuses
+ *        whatever the producers before may still have on the way.  So the
+ *        positions that are read then are those of the last transaction that
+ * was committed, and what is sent then comes behind it.
  */
 
 #include "broker.h"
@@ -23,15 +45,20 @@ static bool Configure(const char *settings, rd_kafka_conf_t *conf, char *error,
                       size_t size);
 static bool Set(rd_kafka_conf_t *conf, const char *name, const char *value,
                 char *error, size_t size);
-static rd_kafka_conf_t *ProducerConf(Broker *brokerPtr, uint64_t epoch);
+static bool NewProducer(Broker *brokerPtr, int index);
+static rd_kafka_conf_t *ProducerConf(Broker *brokerPtr, int index);
 static bool SetTransactions(Broker *brokerPtr, rd_kafka_conf_t *conf,
-                            uint64_t epoch);
+                            int index);
+static bool InitTransactions(Broker *brokerPtr);
+static void FreeProducer(BrokerProducer *producerPtr);
 static bool AskBrokers(Broker *brokerPtr);
 static rd_kafka_resp_err_t AskForTopic(Broker *brokerPtr);
 static void NoteError(rd_kafka_t *handle, int code, const char *text,
                       void *opaque);
 static void NoteDelivery(rd_kafka_t *handle, const rd_kafka_message_t *message,
                          void *opaque);
+static void WakeUp(rd_kafka_t *handle, const rd_kafka_message_t *message,
+                   void *opaque);
 static void IgnoreLog(const rd_kafka_t *handle, int level, const char *facility,
                       const char *text);
 static bool Fail(Broker *brokerPtr, int reason, const char *what,
@@ -109,53 +136,53 @@ NowMs(void)
 bool
 BrokerConnect(Broker *brokerPtr, uint64_t epoch)
 {
-    rd_kafka_conf_t *conf;
-
-    if (brokerPtr->producer != NULL && brokerPtr->epoch == epoch) {
+    if (brokerPtr->producers[0].handle != NULL && brokerPtr->epoch == epoch) {
         return true;
     }
     BrokerDisconnect(brokerPtr);
-    conf = ProducerConf(brokerPtr, epoch);
+    brokerPtr->epoch = epoch;
+    if (!NewProducer(brokerPtr, 0) || !AskBrokers(brokerPtr)
+        || (brokerPtr->spec.hasTransactions && !InitTransactions(brokerPtr))) {
+        BrokerDisconnect(brokerPtr);
+        return false;
+    }
+    return true;
+}
+
+static bool
+NewProducer(Broker *brokerPtr, int index)
+{
+    BrokerProducer  *producerPtr = &brokerPtr->producers[index];
+    rd_kafka_conf_t *conf = ProducerConf(brokerPtr, index);
+
     if (conf == NULL) {
         return false;
     }
-    brokerPtr->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf,
+    producerPtr->handle = rd_kafka_new(RD_KAFKA_PRODUCER, conf,
                                        brokerPtr->error,
                                        sizeof(brokerPtr->error));
-    if (brokerPtr->producer == NULL) {
+    if (producerPtr->handle == NULL) {
         brokerPtr->reason = EINVAL;
         rd_kafka_conf_destroy(conf);
         return false;
     }
-    brokerPtr->epoch = epoch;
-    brokerPtr->rows = rd_kafka_topic_new(brokerPtr->producer,
-                                         brokerPtr->spec.topic, NULL);
-    if (brokerPtr->rows == NULL || !AskBrokers(brokerPtr)) {
-        BrokerDisconnect(brokerPtr);
-        return false;
-    }
+    producerPtr->rows = rd_kafka_topic_new(producerPtr->handle,
+                                           brokerPtr->spec.topic, NULL);
     if (brokerPtr->spec.hasTransactions) {
-        rd_kafka_error_t *error;
-
-        brokerPtr->positions = rd_kafka_topic_new(brokerPtr->producer,
-                                                  brokerPtr->spec.positions,
-                                                  NULL);
-        error = rd_kafka_init_transactions(brokerPtr->producer,
-                                           BrokerLeft(brokerPtr));
-        if (error != NULL) {
-            (void) FailWith(brokerPtr, "transactions cannot be had", error);
-            BrokerDisconnect(brokerPtr);
-            return false;
-        }
+        producerPtr->positions = rd_kafka_topic_new(producerPtr->handle,
+                                                    brokerPtr->spec.positions,
+                                                    NULL);
     }
-    return true;
+    return producerPtr->rows != NULL
+        || Fail(brokerPtr, EINVAL, "the topic cannot be written",
+                rd_kafka_err2str(rd_kafka_last_error()));
 }
 
 /*
  * NULL: the settings of an operator were not what BrokerCheckSettings saw.
  */
 static rd_kafka_conf_t *
-ProducerConf(Broker *brokerPtr, uint64_t epoch)
+ProducerConf(Broker *brokerPtr, int index)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     char            *error = brokerPtr->error;
@@ -170,7 +197,7 @@ ProducerConf(Broker *brokerPtr, uint64_t epoch)
         || !Set(conf, "bootstrap.servers", brokerPtr->spec.brokers, error, size)
         || !Set(conf, "enable.idempotence", "true", error, size)
         || (brokerPtr->spec.hasTransactions
-            && !SetTransactions(brokerPtr, conf, epoch))) {
+            && !SetTransactions(brokerPtr, conf, index))) {
         brokerPtr->reason = EINVAL;
         rd_kafka_conf_destroy(conf);
         return NULL;
@@ -178,9 +205,9 @@ ProducerConf(Broker *brokerPtr, uint64_t epoch)
     rd_kafka_conf_set_opaque(conf, brokerPtr);
     rd_kafka_conf_set_error_cb(conf, NoteError);
     rd_kafka_conf_set_log_cb(conf, IgnoreLog);
-    if (!brokerPtr->spec.hasTransactions) {
-        rd_kafka_conf_set_dr_msg_cb(conf, NoteDelivery);
-    }
+    rd_kafka_conf_set_dr_msg_cb(conf,
+                                brokerPtr->spec.hasTransactions ? WakeUp
+                                                                : NoteDelivery);
     return conf;
 }
 
@@ -203,20 +230,46 @@ BrokerConsumerConf(Broker *brokerPtr)
 }
 
 static bool
-SetTransactions(Broker *brokerPtr, rd_kafka_conf_t *conf, uint64_t epoch)
+SetTransactions(Broker *brokerPtr, rd_kafka_conf_t *conf, int index)
 {
     Ns_DString id;
     bool       isOk;
 
     Ns_DStringInit(&id);
     Ns_DStringPrintf(&id, "nsd %s %s %" PRIx64, brokerPtr->spec.server,
-                     brokerPtr->spec.sink, epoch);
+                     brokerPtr->spec.sink, brokerPtr->epoch);
+    if (index > 0) {
+        Ns_DStringPrintf(&id, " %d", index);
+    }
     isOk = Set(conf, "transactional.id", Ns_DStringValue(&id), brokerPtr->error,
                sizeof(brokerPtr->error))
         && Set(conf, "transaction.timeout.ms", TRANSACTION_MS, brokerPtr->error,
                sizeof(brokerPtr->error));
     Ns_DStringFree(&id);
     return isOk;
+}
+
+/*
+ * All of the epoch's ids, before anything is read or sent.
+ */
+static bool
+InitTransactions(Broker *brokerPtr)
+{
+    for (int i = 1; i < BROKER_PRODUCERS; i++) {
+        if (!NewProducer(brokerPtr, i)) {
+            return false;
+        }
+    }
+    for (int i = 0; i < BROKER_PRODUCERS; i++) {
+        rd_kafka_error_t *error =
+            rd_kafka_init_transactions(brokerPtr->producers[i].handle,
+                                       BrokerLeft(brokerPtr));
+
+        if (error != NULL) {
+            return FailWith(brokerPtr, "transactions cannot be had", error);
+        }
+    }
+    return true;
 }
 
 /*
@@ -231,7 +284,7 @@ AskBrokers(Broker *brokerPtr)
     while ((code = AskForTopic(brokerPtr))
                == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
            && NowMs() < brokerPtr->deadline) {
-        (void) rd_kafka_poll(brokerPtr->producer, BROKER_ASK_MS);
+        (void) rd_kafka_poll(brokerPtr->producers[0].handle, BROKER_ASK_MS);
     }
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR
         || code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) {
@@ -251,9 +304,10 @@ static rd_kafka_resp_err_t
 AskForTopic(Broker *brokerPtr)
 {
     const struct rd_kafka_metadata *metadata;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(brokerPtr->producer, 0,
-                                                 brokerPtr->rows, &metadata,
-                                                 BrokerLeft(brokerPtr));
+    rd_kafka_resp_err_t             code =
+        rd_kafka_metadata(brokerPtr->producers[0].handle, 0,
+                          brokerPtr->producers[0].rows, &metadata,
+                          BrokerLeft(brokerPtr));
 
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         code = metadata->topic_cnt == 1
@@ -270,47 +324,58 @@ AskForTopic(Broker *brokerPtr)
 void
 BrokerDisconnect(Broker *brokerPtr)
 {
-    if (brokerPtr->producer == NULL) {
+    for (int i = 0; i < BROKER_PRODUCERS; i++) {
+        FreeProducer(&brokerPtr->producers[i]);
+    }
+    brokerPtr->turn = 0;
+}
+
+static void
+FreeProducer(BrokerProducer *producerPtr)
+{
+    if (producerPtr->handle == NULL) {
         return;
     }
-    (void) rd_kafka_purge(brokerPtr->producer,
+    (void) rd_kafka_purge(producerPtr->handle,
                           RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    if (brokerPtr->rows != NULL) {
-        rd_kafka_topic_destroy(brokerPtr->rows);
+    if (producerPtr->rows != NULL) {
+        rd_kafka_topic_destroy(producerPtr->rows);
     }
-    if (brokerPtr->positions != NULL) {
-        rd_kafka_topic_destroy(brokerPtr->positions);
+    if (producerPtr->positions != NULL) {
+        rd_kafka_topic_destroy(producerPtr->positions);
     }
-    rd_kafka_destroy_flags(brokerPtr->producer, 0);
-    brokerPtr->producer = NULL;
-    brokerPtr->rows = brokerPtr->positions = NULL;
+    rd_kafka_destroy_flags(producerPtr->handle, 0);
+    *producerPtr = (BrokerProducer){.handle = NULL};
 }
 
 bool
 BrokerSend(Broker *brokerPtr, const BrokerMessage *messagePtr)
 {
-    rd_kafka_vu_t parts[] = {
-        {.vtype = RD_KAFKA_VTYPE_RKT, .u = {.rkt = messagePtr->topic}},
-        {.vtype = RD_KAFKA_VTYPE_KEY,
-         .u = {.mem = {(void *) messagePtr->key.bytes,
-                       messagePtr->key.length}}},
-        {.vtype = RD_KAFKA_VTYPE_VALUE,
-         .u = {.mem = {(void *) messagePtr->value.bytes,
-                       messagePtr->value.length}}},
-        {.vtype = RD_KAFKA_VTYPE_TIMESTAMP,
-         .u = {.i64 = messagePtr->nanos / 1000000}},
-        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},
-        {.vtype = RD_KAFKA_VTYPE_HEADERS,
-         .u = {.headers = messagePtr->headers}}};
+    const BrokerProducer *producerPtr = &brokerPtr->producers[brokerPtr->turn];
+    rd_kafka_vu_t         parts[] = {
+                {.vtype = RD_KAFKA_VTYPE_RKT,
+                 .u = {.rkt = messagePtr->isPosition ? producerPtr->positions
+                                                     : producerPtr->rows}},
+                {.vtype = RD_KAFKA_VTYPE_KEY,
+                 .u = {.mem = {(void *) messagePtr->key.bytes,
+                               messagePtr->key.length}}},
+                {.vtype = RD_KAFKA_VTYPE_VALUE,
+                 .u = {.mem = {(void *) messagePtr->value.bytes,
+                               messagePtr->value.length}}},
+                {.vtype = RD_KAFKA_VTYPE_TIMESTAMP,
+                 .u = {.i64 = messagePtr->nanos / 1000000}},
+                {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},
+                {.vtype = RD_KAFKA_VTYPE_HEADERS,
+                 .u = {.headers = messagePtr->headers}}};
     size_t            n = Ns_NrElements(parts) - (messagePtr->headers == NULL);
     rd_kafka_error_t *error;
     rd_kafka_resp_err_t code;
 
-    while ((error = rd_kafka_produceva(brokerPtr->producer, parts, n)) != NULL
+    while ((error = rd_kafka_produceva(producerPtr->handle, parts, n)) != NULL
            && rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR__QUEUE_FULL
            && NowMs() < brokerPtr->deadline) {
         rd_kafka_error_destroy(error);
-        (void) rd_kafka_poll(brokerPtr->producer, 10);
+        (void) rd_kafka_poll(producerPtr->handle, 10);
     }
     if (error == NULL) {
         return true;
@@ -329,7 +394,8 @@ BrokerSend(Broker *brokerPtr, const BrokerMessage *messagePtr)
 bool
 BrokerStartTransaction(Broker *brokerPtr)
 {
-    rd_kafka_error_t *error = rd_kafka_begin_transaction(brokerPtr->producer);
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(
+        brokerPtr->producers[brokerPtr->turn].handle);
 
     if (error != NULL) {
         (void) FailWith(brokerPtr, "no transaction can begin", error);
@@ -342,16 +408,17 @@ BrokerStartTransaction(Broker *brokerPtr)
 bool
 BrokerCommit(Broker *brokerPtr, bool *isInDoubtPtr)
 {
+    rd_kafka_t       *handle = brokerPtr->producers[brokerPtr->turn].handle;
     rd_kafka_error_t *error;
 
-    while ((error = rd_kafka_commit_transaction(brokerPtr->producer,
-                                                BrokerLeft(brokerPtr)))
+    while ((error = rd_kafka_commit_transaction(handle, BrokerLeft(brokerPtr)))
                != NULL
            && rd_kafka_error_is_retriable(error)
            && NowMs() < brokerPtr->deadline) {
         rd_kafka_error_destroy(error);
     }
     if (error == NULL) {
+        brokerPtr->turn = (brokerPtr->turn + 1) % BROKER_PRODUCERS;
         return true;
     }
     *isInDoubtPtr = !rd_kafka_error_txn_requires_abort(error);
@@ -367,13 +434,13 @@ BrokerCommit(Broker *brokerPtr, bool *isInDoubtPtr)
 void
 BrokerAbort(Broker *brokerPtr)
 {
+    rd_kafka_t       *handle = brokerPtr->producers[brokerPtr->turn].handle;
     rd_kafka_error_t *error;
 
-    if (brokerPtr->producer == NULL) {
+    if (handle == NULL) {
         return;
     }
-    error = rd_kafka_abort_transaction(brokerPtr->producer,
-                                       BrokerLeft(brokerPtr));
+    error = rd_kafka_abort_transaction(handle, BrokerLeft(brokerPtr));
     if (error != NULL) {
         rd_kafka_error_destroy(error);
         BrokerDisconnect(brokerPtr);
@@ -383,7 +450,7 @@ BrokerAbort(Broker *brokerPtr)
 bool
 BrokerFlush(Broker *brokerPtr)
 {
-    rd_kafka_resp_err_t code = rd_kafka_flush(brokerPtr->producer,
+    rd_kafka_resp_err_t code = rd_kafka_flush(brokerPtr->producers[0].handle,
                                               BrokerLeft(brokerPtr));
     int                 nFailed = brokerPtr->nFailed;
 
@@ -414,6 +481,15 @@ NoteDelivery(rd_kafka_t *handle, const rd_kafka_message_t *message,
     }
 }
 
+/*
+ * A commit that waits for its messages looks every 10 ms whether they have
+ * arrived, unless somebody wants to know of each.
+ */
+static void
+WakeUp(rd_kafka_t *handle, const rd_kafka_message_t *message, void *opaque)
+{
+}
+
 static void
 NoteError(rd_kafka_t *handle, int code, const char *text, void *opaque)
 {
@@ -441,8 +517,10 @@ IgnoreLog(const rd_kafka_t *handle, int level, const char *facility,
 static bool
 Fail(Broker *brokerPtr, int reason, const char *what, const char *why)
 {
-    if (brokerPtr->producer != NULL) {
-        (void) rd_kafka_poll(brokerPtr->producer, 0);
+    for (int i = 0; i < BROKER_PRODUCERS; i++) {
+        if (brokerPtr->producers[i].handle != NULL) {
+            (void) rd_kafka_poll(brokerPtr->producers[i].handle, 0);
+        }
     }
     brokerPtr->reason = reason;
     snprintf(brokerPtr->error, sizeof(brokerPtr->error), "%s: %s", what,

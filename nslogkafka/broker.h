@@ -5,7 +5,12 @@
  *      carry rows and positions together, and the positions that an earlier
  *      process committed.
  *
- *      A producer is bound to an epoch: its transactional id is made of the
+ *      There are two producers, whose transactions take turns: a producer
+ * cannot begin one before the brokers have written down everywhere that its
+ * last one is committed, which takes longer than the commit itself.  No two
+ *      transactions are open at a time; see broker.c.
+ *
+ *      Producers are bound to an epoch: their transactional ids are made of the
  *      epoch, so whoever takes the epoch over, in this process or in the next
  *      one, first has the transaction ended that the last one left open.
  *
@@ -23,7 +28,8 @@
 
 #include <librdkafka/rdkafka.h>
 
-#define BROKER_ASK_MS 50 /* Between two questions for a topic. */
+#define BROKER_ASK_MS    50 /* Between two questions for a topic. */
+#define BROKER_PRODUCERS 2  /* That take turns. */
 
 /*
  * What an operator has set.  The texts live as long as the Broker.
@@ -39,17 +45,24 @@ typedef struct BrokerSpec {
     bool        hasTransactions; /* False: rows only, at least once. */
 } BrokerSpec;
 
-typedef struct Broker {
-    BrokerSpec        spec;
-    rd_kafka_t       *producer; /* NULL: not connected. */
+typedef struct BrokerProducer {
+    rd_kafka_t       *handle; /* NULL: none. */
     rd_kafka_topic_t *rows;
     rd_kafka_topic_t *positions; /* NULL without transactions. */
-    uint64_t          epoch;     /* Of the producer. */
-    int               nFailed;   /* Messages that were not delivered. */
-    int64_t           deadline;  /* Of the call under way; monotonic, in ms. */
-    int               reason;    /* An errno. */
-    char              error[256];
-    char              said[200]; /* What librdkafka reported last. */
+} BrokerProducer;
+
+typedef struct Broker {
+    BrokerSpec     spec;
+    BrokerProducer producers[BROKER_PRODUCERS]; /* None: not connected.
+                                                 * Without transactions only the
+                                                 * first one. */
+    int      turn;     /* Whose transaction is the present or next one. */
+    uint64_t epoch;    /* Of the producers. */
+    int      nFailed;  /* Messages that were not delivered. */
+    int64_t  deadline; /* Of the call under way; monotonic, in ms. */
+    int      reason;   /* An errno. */
+    char     error[256];
+    char     said[200]; /* What librdkafka reported last. */
 } Broker;
 
 /*
@@ -68,8 +81,8 @@ void BrokerBegin(Broker *brokerPtr);
 int BrokerLeft(const Broker *brokerPtr);
 
 /*
- * Have a producer of that epoch.  When it is there, no transaction of the epoch
- * is open, whoever began it.
+ * Have the producers of that epoch.  When they are there, no transaction of the
+ * epoch is open, whoever began it, and those that were committed can be read.
  */
 bool BrokerConnect(Broker *brokerPtr, uint64_t epoch);
 void BrokerDisconnect(Broker *brokerPtr);
@@ -81,11 +94,11 @@ void BrokerDisconnect(Broker *brokerPtr);
 rd_kafka_conf_t *BrokerConsumerConf(Broker *brokerPtr);
 
 /*
- * Put a message into the producer's queue.  keyLength 0: no key; valueLength 0:
- * no value.  False with reason EMSGSIZE: it never fits.
+ * Put a message into the queue of the producer whose turn it is.  keyLength 0:
+ * no key; valueLength 0: no value.  False with reason EMSGSIZE: it never fits.
  */
 typedef struct BrokerMessage {
-    rd_kafka_topic_t   *topic;
+    bool                isPosition; /* It goes to the topic of the positions. */
     Ns_LogText          key;
     Ns_LogText          value;
     int64_t             nanos;   /* Since 1970. */
@@ -97,13 +110,13 @@ bool BrokerSend(Broker *brokerPtr, const BrokerMessage *messagePtr);
 bool BrokerStartTransaction(Broker *brokerPtr);
 
 /*
- * End the transaction.  False with *isInDoubtPtr: it may have been committed;
- * a new producer has it settled.
+ * End the transaction; the next one is the other producer's.  False with
+ * *isInDoubtPtr: it may have been committed; new producers have it settled.
  */
 bool BrokerCommit(Broker *brokerPtr, bool *isInDoubtPtr);
 
 /*
- * Undo the transaction, or give up the producer.
+ * Undo the transaction, or give up the producers.
  */
 void BrokerAbort(Broker *brokerPtr);
 

@@ -256,6 +256,10 @@ IsWritten(Kafka *kafkaPtr, uint64_t epoch, bool *isWrittenPtr)
     return true;
 }
 
+/*
+ * The positions come first: as a rule one request then adds both topics to the
+ * transaction, while the rows are still being handed over.
+ */
 static bool
 Transaction(Kafka *kafkaPtr, Ns_LogSinkBatch *batchPtr)
 {
@@ -267,8 +271,8 @@ Transaction(Kafka *kafkaPtr, Ns_LogSinkBatch *batchPtr)
     isOk = FindOthers(kafkaPtr, batchPtr, &others)
         && BrokerStartTransaction(brokerPtr);
     if (isOk) {
-        isOk = SendRows(kafkaPtr, batchPtr) && SendPositions(kafkaPtr, batchPtr)
-            && Withdraw(kafkaPtr, &others);
+        isOk = SendPositions(kafkaPtr, batchPtr) && Withdraw(kafkaPtr, &others)
+            && SendRows(kafkaPtr, batchPtr);
         if (!isOk) {
             BrokerAbort(brokerPtr);
         }
@@ -291,12 +295,10 @@ SendRows(Kafka *kafkaPtr, Ns_LogSinkBatch *batchPtr)
     Ns_LogRow row;
 
     while (Ns_LogSinkNextRow(batchPtr, &row)) {
-        BrokerMessage message = {
-            .topic = brokerPtr->rows,
-            .key = KeyOf(kafkaPtr, &row),
-            .value = row.record,
-            .nanos = row.nanos,
-            .headers = HeadersOf(kafkaPtr, &row)};
+        BrokerMessage message = {.key = KeyOf(kafkaPtr, &row),
+                                 .value = row.record,
+                                 .nanos = row.nanos,
+                                 .headers = HeadersOf(kafkaPtr, &row)};
 
         if (BrokerSend(brokerPtr, &message)) {
             continue;

@@ -81,13 +81,12 @@ AskForEnds(Broker *brokerPtr, int64_t *startPtr, int64_t *endPtr)
 {
     rd_kafka_resp_err_t code;
 
-    while ((code = rd_kafka_query_watermark_offsets(brokerPtr->producer,
-                                                    brokerPtr->spec.positions,
-                                                    0, startPtr, endPtr,
-                                                    BrokerLeft(brokerPtr)))
+    while ((code = rd_kafka_query_watermark_offsets(
+                brokerPtr->producers[0].handle, brokerPtr->spec.positions, 0,
+                startPtr, endPtr, BrokerLeft(brokerPtr)))
                != RD_KAFKA_RESP_ERR_NO_ERROR
            && IsNew(code) && BrokerLeft(brokerPtr) > BROKER_ASK_MS) {
-        (void) rd_kafka_poll(brokerPtr->producer, BROKER_ASK_MS);
+        (void) rd_kafka_poll(brokerPtr->producers[0].handle, BROKER_ASK_MS);
     }
     return code;
 }
@@ -176,8 +175,9 @@ MakeTopic(Broker *brokerPtr)
         (void) rd_kafka_NewTopic_set_config(topic, topicConfig[i],
                                             topicConfig[i + 1]);
     }
-    queue = rd_kafka_queue_new(brokerPtr->producer);
-    rd_kafka_CreateTopics(brokerPtr->producer, &topic, 1, NULL, queue);
+    queue = rd_kafka_queue_new(brokerPtr->producers[0].handle);
+    rd_kafka_CreateTopics(brokerPtr->producers[0].handle, &topic, 1, NULL,
+                          queue);
     event = rd_kafka_queue_poll(queue, BrokerLeft(brokerPtr));
     code = event != NULL ? rd_kafka_event_error(event)
                          : RD_KAFKA_RESP_ERR__TIMED_OUT;
@@ -277,7 +277,7 @@ SendPosition(Broker *brokerPtr, uint64_t epoch, int64_t lane, const char *text)
     key = Tcl_Merge(Ns_NrElements(words), words);
     isOk = BrokerSend(brokerPtr,
                       &(BrokerMessage){
-                          .topic = brokerPtr->positions,
+                          .isPosition = true,
                           .key = {key, strlen(key)},
                           .value = {text, text != NULL ? strlen(text) : 0},
                           .nanos = (int64_t) now.tv_sec * 1000000000
