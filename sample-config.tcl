@@ -329,9 +329,12 @@ ns_section ns/logsink/slow
   #ns_param maxspill                1GiB
    # Bytes collected before a write; 0 = each record by itself.
   #ns_param buffersize              64KiB
-   # The oldest record waits no longer than this. Default: 0.1s, databases 5s.
+   # The oldest record waits no longer than this. Default: 0.1s, databases 5s,
+   # kafka 1s.
   #ns_param buffertime              {}
-  #ns_param batchsize               50         ;# Rows of one insert into a database.
+   # Rows of one insert into a database, or of a transaction of Kafka. Default: 50,
+   # kafka 10000.
+  #ns_param batchsize               {}
    ns_param rotatesize              10MB       ;# Roll when the file is larger; 0 = never. Nobody watches this one.
    # Roll whenever this time of the calendar begins, such as 1h, 1d or 1w.
   #ns_param rollevery               {}

@@ -23,7 +23,7 @@
 /*
  * Counts up when something below changes.
  */
-#define NS_LOGSINK_INTERFACE 1
+#define NS_LOGSINK_INTERFACE 2
 
 /*
  * An option of a type: a parameter of its sinks beside those that all sinks
@@ -184,6 +184,12 @@ typedef struct Ns_LogSinkType {
 
     /* Undo open. */
     void (*closeProc)(Ns_LogSinkTarget *targetPtr);
+
+    /* Defaults of batchsize and, in seconds, of buffertime, for a target where
+     * a write costs the same for a few rows as for thousands.  0: those of
+     * databases. */
+    int batchRows;
+    int bufferSeconds;
 } Ns_LogSinkType;
 
 /*

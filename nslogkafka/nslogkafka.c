@@ -24,6 +24,13 @@
 
 #define NUMBER_LANE (-1) /* The number's place among the positions. */
 
+/*
+ * A transaction costs the server 2 ms of a processor and the brokers more, as
+ * much as the rows of a few thousand records.
+ */
+#define BATCH_ROWS     10000
+#define BUFFER_SECONDS 1
+
 enum {
     BROKERS_OPTION,
     TOPIC_OPTION,
@@ -152,7 +159,9 @@ Ns_LogSinkInit(const char **reasonPtr)
         .openProc = OpenNothing,
         .writeProc = WriteRows,
         .positionsProc = GetPositions,
-        .closeProc = CloseKafka};
+        .closeProc = CloseKafka,
+        .batchRows = BATCH_ROWS,
+        .bufferSeconds = BUFFER_SECONDS};
 
     return &type;
 }

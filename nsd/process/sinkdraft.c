@@ -43,8 +43,15 @@ NsSinkDraftInit(NsSinkDraft *draftPtr, const char *type)
         .isNew = true,
         .settings = nsSinkDefaults};
     if (draftPtr->typePtr != NULL && draftPtr->typePtr->isDatabase) {
-        draftPtr->settings.bufferNanos = DATABASE_NANOS;
+        const NsSinkType *typePtr = draftPtr->typePtr;
+
+        draftPtr->settings.bufferNanos = typePtr->bufferNanos > 0
+            ? typePtr->bufferNanos
+            : DATABASE_NANOS;
         draftPtr->settings.bufferBytes = DATABASE_BYTES;
+        if (typePtr->batchRows > 0) {
+            draftPtr->settings.batchRows = typePtr->batchRows;
+        }
     }
     MakeValues(draftPtr);
     FillDefaults(draftPtr);

@@ -84,6 +84,10 @@ typedef struct NsSinkType {
     /* It writes rows: batchRows holds, and bufferNanos even for the first. */
     bool isDatabase;
 
+    /* Defaults of these two; 0: those of databases. */
+    int     batchRows;
+    int64_t bufferNanos;
+
     /* Its target may be unreachable: only its own thread retries. */
     bool isRemote;
 
