@@ -36,6 +36,11 @@
  * no longer than this. */
 #define TRANSACTION_MS "30000"
 
+/* A transaction is sent in requests that are full, and the rest at its end: a
+ * commit does not wait for this.  With librdkafka's 5 ms, a large one makes
+ * many small requests, and beyond five under way its thread runs in circles. */
+#define LINGER_MS "1000"
+
 /* What a sink decides itself. */
 static const char *const ours[] = {
     "metadata.broker.list",   "bootstrap.servers",  "transactional.id",
@@ -193,6 +198,8 @@ ProducerConf(Broker *brokerPtr, int index)
         || !Set(conf, "isolation.level", "read_uncommitted", error, size)
         || !Set(conf, "queue.buffering.max.messages", "10000000", error, size)
         || !Set(conf, "queue.buffering.max.kbytes", "2097151", error, size)
+        || (brokerPtr->spec.hasTransactions
+            && !Set(conf, "linger.ms", LINGER_MS, error, size))
         || !Configure(brokerPtr->spec.settings, conf, error, size)
         || !Set(conf, "bootstrap.servers", brokerPtr->spec.brokers, error, size)
         || !Set(conf, "enable.idempotence", "true", error, size)
