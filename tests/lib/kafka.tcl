@@ -11,6 +11,7 @@
 #       kafka::brokers                  HOST:PORT
 #       kafka::read TOPIC ?FORMAT?      the committed messages, as lines
 #       kafka::makeTopic TOPIC ?N?      with N partitions
+#       kafka::producerEpoch ID         how often a producer has taken the transactional id
 #       kafka::finish                   stops it and removes everything
 
 package require Tcl 8.6
@@ -93,6 +94,19 @@ proc kafka::read {topic {format {%s\n}}} {
 proc kafka::makeTopic {topic {n 1}} {
     exec {*}[java org.apache.kafka.tools.TopicCommand --bootstrap-server [brokers] --create --topic $topic \
         --partitions $n] 2>@1
+}
+
+# From the coordinator's own log.
+proc kafka::producerEpoch {id} {
+    variable dir
+    set epoch -1
+    foreach file [lsort [glob $dir/data/__transaction_state-0/*.log]] {
+        set text [exec {*}[java kafka.tools.DumpLogSegments --transaction-log-decoder --files $file] 2>@1]
+        set all [regexp -all -inline -line "transactionalId=[string map {. \\.} $id] payload: .*producerEpoch:(\\d+)" $text]
+        if {$all ne ""} { set epoch [lindex $all end] }
+    }
+    if {$epoch < 0} { error "no transactional id $id" }
+    return $epoch
 }
 
 proc kafka::finish {} {
