@@ -8,9 +8,9 @@
  *      kafka_producer BROKERS TOPIC RECORDS BYTES ROWS ?NAME VALUE ...?
  *
  *      RECORDS messages of BYTES each, ROWS of them in one transaction, or,
- * with 0, all without; NAME VALUE are settings of librdkafka.  Prints the rate
- *      from the first message until all are acknowledged or committed, and the
- *      seconds of processor time meanwhile.
+ *      with 0, all without; NAME VALUE are settings of librdkafka.  Prints the
+ *      rate from the first message until all are acknowledged or committed,
+ *      and the seconds of processor time meanwhile.
  */
 
 #include <librdkafka/rdkafka.h>

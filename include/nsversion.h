@@ -2,7 +2,7 @@
  * nsversion.h --
  *
  *      The release of NaviServer whose interfaces this server has.  Modules
- * test these.
+ *      test these.
  */
 
 #ifndef NSVERSION_H

@@ -2,7 +2,7 @@
  * other_cmd.c --
  *
  *      ns_dberrorcode, ns_dberrormsg, ns_dbpooldescription
- * (ns_pooldescription), ns_dbconfigpath.
+ *      (ns_pooldescription), ns_dbconfigpath.
  */
 
 #include "commands.h"

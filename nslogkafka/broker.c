@@ -3,27 +3,29 @@
  *
  *      librdkafka: producers and their transactions.
  *
- *      A commit is answered when the coordinator has written its decision down.
- *      The markers that tell the readers of each partition come later, and
- * until they are there that producer can begin no other transaction: it asks
- * every 20 ms.  So a second producer has the next one.  Let T be a transaction
- * and U the next, of the other producer.  Two in turn promise what one does:
+ *      A commit is answered when the coordinator has written its decision
+ *      down.  The markers that tell the readers of each partition come later,
+ *      and until they are there that producer can begin no other transaction:
+ *      it asks every 20 ms.  So a second producer has the next one.  Let T be
+ *      a transaction and U the next, of the other producer.  Two in turn
+ *      promise what one does:
  *
  *      - U begins when the commit of T has been answered.  From then on nothing
  *        that happens to a process or a broker undoes T.  So no more than one
  *        transaction is undecided at any moment.
  *      - In each partition the messages of U are behind those of T, which had
  *        been acknowledged before T was committed.  Who reads committed
- * messages stops in front of the first one whose transaction has no marker: so
- * T is read before U, and each as a whole, whichever markers come first.
+ *        messages stops in front of the first one whose transaction has no
+ *        marker: so T is read before U, and each as a whole, whichever markers
+ *        come first.
  *      - When T is aborted, or its commit is in doubt, U does not begin.  The
  *        rows of T are sent again, after a doubt by new producers.
- *      - Whoever takes the epoch over, also after a doubt, initializes both ids
- *        before it reads a position or sends a message.  That aborts the one
- *        transaction that may be open, completes what is decided, and refuses
- *        whatever the producers before may still have on the way.  So the
- *        positions that are read then are those of the last transaction that
- * was committed, and what is sent then comes behind it.
+ *      - Whoever takes the epoch over, also after a doubt, initializes both
+ *        ids before it reads a position or sends a message.  That aborts the
+ *        one transaction that may be open, completes what is decided, and
+ *        refuses whatever the producers before may still have on the way.  So
+ *        the positions that are read then are those of the last transaction
+ *        that was committed, and what is sent then comes behind it.
  */
 
 #include "broker.h"

@@ -6,9 +6,9 @@
  *      process committed.
  *
  *      There are two producers, whose transactions take turns: a producer
- * cannot begin one before the brokers have written down everywhere that its
- * last one is committed, which takes longer than the commit itself.  No two
- *      transactions are open at a time; see broker.c.
+ *      cannot begin one before the brokers have written down everywhere that
+ *      its last one is committed, which takes longer than the commit itself.
+ *      No two transactions are open at a time; see broker.c.
  *
  *      Producers are bound to an epoch: their transactional ids are made of the
  *      epoch, so whoever takes the epoch over, in this process or in the next

@@ -14,8 +14,8 @@
  *
  *      The same thread refuses requests that have waited for queuetimeout, and
  *      ends those that have run for maxruntime.  Nobody wakes it for the
- * latter: while a pool has such a limit it looks once a second, or more often
- * if the limit is shorter.
+ *      latter: while a pool has such a limit it looks once a second, or more
+ *      often if the limit is shorter.
  *
  *      When the system makes no thread, or the thread cannot get what it needs
  *      to serve, the pool continues with those it has, and tries again after a

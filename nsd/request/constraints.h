@@ -3,7 +3,7 @@
  *
  *      What a request must be like for an entry to count: pairs of a header
  *      field and a glob for its value; or of x-ns-ip and an address or a
- * network (ADDRESS/BITS) of the client.  All pairs must hold.
+ *      network (ADDRESS/BITS) of the client.  All pairs must hold.
  */
 
 #ifndef NSD_REQUEST_CONSTRAINTS_H

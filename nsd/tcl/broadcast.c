@@ -5,9 +5,9 @@
  *      here.
  *
  *      A message is a list: the sender, the kind, the name of the thing,
- * whether keys are patterns, the keys.  Without a kind, it is about everything
- * of the channel.  The sender is a number that each server of each process
- *      draws for itself.
+ *      whether keys are patterns, the keys.  Without a kind, it is about
+ *      everything of the channel.  The sender is a number that each server of
+ *      each process draws for itself.
  */
 
 #include "tcl/broadcast.h"

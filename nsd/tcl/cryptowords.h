@@ -32,7 +32,7 @@ typedef struct NsCryptoWords {
  * blanks between them, options with a `!` behind them if they must be there:
  *
  *      NsCryptoParse(&words, interp, 2, objc, objv, "-encoding -pem! --",
- * "key")
+ *      "key")
  *
  * TCL_ERROR with a message, as Ns_ParseObjv and NsCryptoNeed leave it.
  */

@@ -5,9 +5,10 @@
  *
  *      Commands and tcl_precision are noted when an interpreter has been
  *      brought up to date, and compared whenever a request ends.  What belongs
- * to the process is compared with what it was when any request ended last: so
- * the one that is named may be innocent, and the message says so.  What was
- *      reported is the state of things from then on, so it is reported once.
+ *      to the process is compared with what it was when any request ended
+ *      last: so the one that is named may be innocent, and the message says
+ *      so.  What was reported is the state of things from then on, so it is
+ *      reported once.
  */
 
 #include "tcl/damage.h"

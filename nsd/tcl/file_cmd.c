@@ -2,7 +2,7 @@
  * file_cmd.c --
  *
  *      Files: ns_mktemp, ns_mkdtemp, ns_opentmpfile, ns_tmpnam, ns_truncate,
- * ns_ftruncate, ns_symlink, ns_filestat.
+ *      ns_ftruncate, ns_symlink, ns_filestat.
  */
 
 #include "nsstring.h"

@@ -2,7 +2,7 @@
  * form_cmd.c --
  *
  *      Fields and files that a client sent: ns_getform, ns_queryget,
- * ns_getcontent and others.
+ *      ns_getcontent and others.
  */
 
 #include "http/multipart.h"

@@ -2,7 +2,7 @@
  * html_cmd.c --
  *
  *      HTML: ns_quotehtml, ns_unquotehtml, ns_striphtml, ns_parsehtml,
- * ns_hrefs.
+ *      ns_hrefs.
  */
 
 #include "nsstring.h"

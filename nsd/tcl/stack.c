@@ -47,9 +47,9 @@
  *         and leaves alone the one that may come meanwhile (isAsked), of which
  *         the mark is still to come.
  *      4. The call of a wait stays, too, until the thread has looked at it
- * under the interrupt's lock before it sleeps.  Only a thread that is between
- *         that look and its sleep misses the wakeup; the asker repeats it until
- *         it has its answer, the first time after a millisecond.
+ *         under the interrupt's lock before it sleeps.  Only a thread that is
+ *         between that look and its sleep misses the wakeup; the asker repeats
+ *         it until it has its answer, the first time after a millisecond.
  *      5. While it looks, a thread runs commands, at which Tcl may call the
  *         handler and a trace may wait.  Both do nothing then (isLooking), and
  *         Look marks the handler again for what came meanwhile.

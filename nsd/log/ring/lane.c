@@ -11,7 +11,7 @@
  *
  *      A prepared record is stored at the end of the segment, away from
  *      `committed`, and the segment's `prepared` is its offset.  It counts for
- * a later process as long as `committed` does not change and no segment
+ *      a later process as long as `committed` does not change and no segment
  *      follows.  The store that makes its replacement visible changes one of
  *      the two, so exactly one of the two records counts at any moment.
  */

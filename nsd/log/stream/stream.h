@@ -5,7 +5,7 @@
  *
  *      A stream knows its route: whether any sink reads its lanes, and which
  *      records no sink wants.  A route never changes; it is replaced as a
- * whole.
+ *      whole.
  */
 
 #ifndef NSD_LOG_STREAM_H

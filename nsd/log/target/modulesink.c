@@ -4,8 +4,8 @@
  *      Sinks of the types that modules provide.
  *
  *      The buffer of such a sink holds rows (row.h).  A write hands all of it
- * to the module, with the positions that the lanes have behind it, and counts
- *      only as a whole.
+ *      to the module, with the positions that the lanes have behind it, and
+ *      counts only as a whole.
  */
 
 #include "log/target/modulesink.h"
