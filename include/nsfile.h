@@ -117,9 +117,10 @@ NS_EXTERN void Ns_ReleaseTemp(int fd);
 /*
  * Run a program, with dir (may be NULL) as its directory, fdIn and fdOut as its
  * standard input and output (-1: the server's own).  Arguments are a vector, or
- * strings each ended by a null byte and the last by two.  With program NULL the
- * first argument is a command for the shell; without arguments the program gets
- * its own name.  The environment is the set's fields, or the server's for NULL.
+ * strings each ended by a null byte and the last by two.  With arguments NULL
+ * the program is a command for the shell, with program NULL the first argument
+ * is.  The environment is the set's fields, or the server's for NULL.  The
+ * program has no descriptors but 0, 1 and 2.
  *
  * The process id; -1 and errno when the program cannot be run.
  */

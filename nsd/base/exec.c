@@ -6,7 +6,9 @@
  *      They start with posix_spawn, which does not copy the page tables of a
  *      large server and reports a program that cannot be run.  The server's
  *      threads block signals and ignore some; a child starts with none blocked
- *      and all at their defaults.
+ *      and all at their defaults.  It closes all descriptors but its first
+ *      three itself: Tcl and other libraries open some, and the server has been
+ *      started with some, that are not closed by the kernel.
  */
 
 #include "nsfile.h"
@@ -88,22 +90,19 @@ Ns_ExecSpawn(const Ns_ExecSpec *specPtr)
     const char *program = specPtr->program;
     char      **argv = specPtr->argv;
     char       *shellArgv[] = {(char *) shell, (char *) "-c", NULL, NULL};
-    char       *plainArgv[] = {(char *) program, NULL};
     Ns_DString  env;
     Child       child;
     pid_t       pid = -1;
     int         error;
 
-    if (program == NULL) {
-        if (argv == NULL || argv[0] == NULL) {
+    if (program == NULL || argv == NULL) {
+        shellArgv[2] = argv == NULL ? (char *) program : argv[0];
+        if (shellArgv[2] == NULL) {
             errno = EINVAL;
             return -1;
         }
-        shellArgv[2] = argv[0];
         argv = shellArgv;
         program = shell;
-    } else if (argv == NULL) {
-        argv = plainArgv;
     }
 
     Tcl_DStringInit(&env);
@@ -147,6 +146,9 @@ Ns_WaitForProcess(int pid, int *exitCodePtr)
     return NS_OK;
 }
 
+/*
+ * What the child does before it becomes the program, in this order.
+ */
 static bool
 InitChild(Child *childPtr, const Ns_ExecSpec *specPtr)
 {
@@ -160,9 +162,13 @@ InitChild(Child *childPtr, const Ns_ExecSpec *specPtr)
     if (specPtr->dir != NULL) {
         posix_spawn_file_actions_addchdir_np(&childPtr->actions, specPtr->dir);
     }
-    return Redirect(childPtr, specPtr->fdIn, 0)
-        && Redirect(childPtr, specPtr->fdOut, 1)
-        && Redirect(childPtr, specPtr->fdErr, 2);
+    if (!Redirect(childPtr, specPtr->fdIn, 0)
+        || !Redirect(childPtr, specPtr->fdOut, 1)
+        || !Redirect(childPtr, specPtr->fdErr, 2)) {
+        return false;
+    }
+    errno = posix_spawn_file_actions_addclosefrom_np(&childPtr->actions, 3);
+    return errno == 0;
 }
 
 static void

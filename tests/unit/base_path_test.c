@@ -190,16 +190,25 @@ a_program_gets_arguments_directory_and_environment(void **state)
 }
 
 static void
-without_a_program_the_shell_runs_the_command(void **state)
+without_program_or_arguments_the_shell_runs_the_command(void **state)
 {
+    static const struct {
+        const char *program, *args;
+    } calls[] = {{NULL, "echo $0 hi; exit 3"}, {"echo $0 hi; exit 3", NULL}};
     int fds[2], pid, exitCode;
 
-    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    pid = Ns_ExecProcess(NULL, NULL, -1, fds[1], "echo hi; exit 3", NULL);
-    close(fds[1]);
-    assert_string_equal(ReadAll(fds[0]), "hi\n");
+    for (int i = 0; i < Ns_NrElements(calls); i++) {
+        assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+        pid = Ns_ExecProcess(calls[i].program, NULL, -1, fds[1], calls[i].args,
+                             NULL);
+        close(fds[1]);
+        assert_string_equal(ReadAll(fds[0]), "/bin/sh hi\n");
+        assert_int_equal(Ns_WaitForProcess(pid, &exitCode), NS_OK);
+        assert_int_equal(exitCode, 3);
+    }
+    pid = Ns_ExecProc("exit 4", NULL);
     assert_int_equal(Ns_WaitForProcess(pid, &exitCode), NS_OK);
-    assert_int_equal(exitCode, 3);
+    assert_int_equal(exitCode, 4);
 }
 
 static void
@@ -229,14 +238,43 @@ input_and_output_may_be_each_others_numbers(void **state)
 static void
 what_cannot_be_run_is_reported(void **state)
 {
-    assert_int_equal(Ns_ExecProc("/no/such/program", NULL), -1);
+    char *argv[] = {(char *) "x", NULL};
+
+    assert_int_equal(Ns_ExecProc("/no/such/program", argv), -1);
     assert_int_equal(errno, ENOENT);
-    assert_int_equal(Ns_ExecArgv("/bin/true", "/no/such/dir", 0, 1, NULL, NULL),
+    assert_int_equal(Ns_ExecArgv("/bin/true", "/no/such/dir", 0, 1, argv, NULL),
                      -1);
     assert_int_equal(Ns_ExecArgv(NULL, NULL, 0, 1, NULL, NULL), -1);
-    assert_int_equal(Ns_ExecArgv("/bin/true", NULL, 999, 1, NULL, NULL), -1);
+    assert_int_equal(Ns_ExecArgv(NULL, NULL, 0, 1, &argv[1], NULL), -1);
+    assert_int_equal(Ns_ExecArgv("/bin/true", NULL, 999, 1, argv, NULL), -1);
     assert_int_equal(errno, EBADF);
     assert_int_equal(Ns_WaitProcess(getpid()), NS_ERROR);
+}
+
+static void
+a_child_has_the_first_three_descriptors_alone(void **state)
+{
+    static const char command[] = "for n in 0 1 2 3 100; do "
+                                  "[ -e /proc/$$/fd/$n ] && echo $n; done";
+    int               fds[2], left[] = {3, 100}, saved = dup(3), pid;
+
+    /* As a parent of the server may leave them, and libraries open them. */
+    for (int i = 0; i < Ns_NrElements(left); i++) {
+        assert_int_equal(dup2(2, left[i]), left[i]);
+    }
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    pid = Ns_ExecProcess(command, NULL, -1, fds[1], NULL, NULL);
+    close(100);
+    if (saved >= 0) {
+        dup2(saved, 3);
+        close(saved);
+    } else {
+        close(3);
+    }
+    close(fds[1]);
+    assert_string_equal(ReadAll(fds[0]), "0\n1\n2\n");
+    assert_true(pid > 0);
+    (void) Ns_WaitProcess(pid);
 }
 
 static void
@@ -365,9 +403,10 @@ main(void)
         TEST(a_descriptor_moves_above_255_with_its_flag),
         TEST(a_temporary_file_comes_back_empty_and_has_no_name),
         TEST(a_program_gets_arguments_directory_and_environment),
-        TEST(without_a_program_the_shell_runs_the_command),
+        TEST(without_program_or_arguments_the_shell_runs_the_command),
         TEST(input_and_output_may_be_each_others_numbers),
         TEST(what_cannot_be_run_is_reported),
+        TEST(a_child_has_the_first_three_descriptors_alone),
         TEST(a_child_starts_with_no_signal_blocked_or_ignored),
         TEST(variables_are_set_listed_copied_and_removed),
         TEST(users_and_groups_are_found_by_name_and_number),
