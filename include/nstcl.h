@@ -365,9 +365,9 @@ NS_EXTERN char *Tcl_DeleteKeyedListField(Tcl_Interp *interp,
  */
 
 /*
- * The arrays of nsv_set and its relatives.  Get appends to dsPtr; Unset with a
- * NULL key removes the array; Incr returns the new value.  NS_ERROR: no such
- * array or key.
+ * The arrays of nsv_set and its relatives.  Get appends to dsPtr; the length -1
+ * means all of value; Unset with a NULL key removes the array; Incr returns the
+ * new value.  NS_ERROR: no such array or key.
  */
 NS_EXTERN int Ns_VarGet(const char *server, const char *array, const char *key,
                         Ns_DString *dsPtr);

@@ -425,7 +425,8 @@ Put(const char *server, const char *array, const char *key, const char *value,
         return NS_ERROR;
     }
     arrayPtr = NsvLock(serverPtr, array, false);
-    (void) put(arrayPtr, key, value, length);
+    (void) put(arrayPtr, key, value,
+               length != (size_t) -1 ? length : strlen(value));
     NsvUnlock(arrayPtr);
     return NS_OK;
 }

@@ -19,6 +19,7 @@ static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  CallsObjCmd;
 static CallProc        ConnCall, SendErrnoCall, UnixCall, SendCall, TlsCall;
 static CallProc        RegisterCall, RollCall, SockaddrCall, DeprecatedCall;
+static CallProc        SharedCall;
 static Ns_ThreadProc   AcceptTls;
 static Ns_OpProc       Answer;
 static Ns_FilterProc   Mark;
@@ -62,6 +63,7 @@ CallsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         {"roll", RollCall},
         {"sockaddr", SockaddrCall},
         {"deprecated", DeprecatedCall},
+        {"shared", SharedCall},
         {NULL, NULL}};
     int i;
 
@@ -433,5 +435,31 @@ DeprecatedCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     Ns_LogDeprecatedParameter("ns/a", "old", "ns/b", "new", NULL);
     Ns_LogDeprecatedParameter("ns/a", "old", "ns/b", "new", "It is longer.");
+    return TCL_OK;
+}
+
+/*
+ * shared SET APPEND BYTES: an element set and appended to, wholly and with so
+ * many bytes.
+ */
+static int
+SharedCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const char *value = Tcl_GetString(objv[0]);
+    const char *more = Tcl_GetString(objv[1]);
+    int         nBytes = atoi(Tcl_GetString(objv[2]));
+    Ns_DString  ds;
+
+    Ns_DStringInit(&ds);
+    (void) Ns_VarSet(theServer, "calls", "whole", value, (size_t) -1);
+    (void) Ns_VarAppend(theServer, "calls", "whole", more, (size_t) -1);
+    (void) Ns_VarSet(theServer, "calls", "part", value, (size_t) nBytes);
+    (void) Ns_VarAppend(theServer, "calls", "part", more, (size_t) nBytes);
+    (void) Ns_VarGet(theServer, "calls", "whole", &ds);
+    Append(interp, Ns_DStringValue(&ds));
+    Ns_DStringSetLength(&ds, 0);
+    (void) Ns_VarGet(theServer, "calls", "part", &ds);
+    Append(interp, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
     return TCL_OK;
 }
