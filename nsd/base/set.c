@@ -333,7 +333,7 @@ Ns_SetTrunc(Ns_Set *setPtr, int size)
 }
 
 void
-Ns_SetClearValues(Ns_Set *setPtr)
+(Ns_SetClearValues)(Ns_Set *setPtr)
 {
     for (int i = 0; i < setPtr->size; i++) {
         Ns_SetPutValue(setPtr, i, "");

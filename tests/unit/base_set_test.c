@@ -196,6 +196,9 @@ values_are_replaced_by_index(void **state)
     assert_string_equal(Text(*state), "a=new B=abc b= a=");
     Ns_SetClearValues(*state);
     assert_string_equal(Text(*state), "a= B= b= a=");
+    Ns_SetPutValue(*state, 3, "new");
+    Ns_SetClearValues(*state, 8192);
+    assert_string_equal(Text(*state), "a= B= b= a=");
 }
 
 static void
