@@ -74,6 +74,7 @@ ProxyPoolGet(Tcl_Interp *interp, const char *name)
         } else {
             ReadSettings(&poolPtr->settings, "ns/module/nsproxy");
         }
+        poolPtr->defaultExec = ns_strdup(poolPtr->settings.exec);
         poolPtr->nextPtr = pools.firstPtr;
         pools.firstPtr = poolPtr;
     }
@@ -95,12 +96,16 @@ ProxyPoolFirst(void)
 static void
 ReadSettings(Settings *s, const char *section)
 {
-    const char *exec;
-    Ns_DString  ds;
-    int         n;
+    static const char defaultExec[] = "bin/nsproxy-helper";
+    const char       *exec;
+    Ns_DString        ds;
+    int               n;
 
     Ns_DStringInit(&ds);
-    exec = Ns_ConfigString(section, "exec", "bin/nsproxy-helper");
+    exec = Ns_ConfigString(section, "exec", defaultExec);
+    if (*exec == '\0') {
+        exec = defaultExec;
+    }
     if (!Ns_PathIsAbsolute(exec)) {
         exec = Ns_HomePath(&ds, exec, NULL);
     }

@@ -86,8 +86,9 @@ typedef struct Proxy {
 } Proxy;
 
 typedef struct Pool {
-    struct Pool *nextPtr; /* Lock of all pools. */
-    char        *name;    /* Constant. */
+    struct Pool *nextPtr;     /* Lock of all pools. */
+    char        *name;        /* Constant. */
+    char        *defaultExec; /* Constant: the program of the configuration. */
 
     Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  changed;

@@ -48,7 +48,8 @@ static Tcl_Obj *GetSetting(Tcl_Interp *interp, Pool *poolPtr,
 static int      PutSetting(Tcl_Interp *interp, Pool *poolPtr,
                            const struct Option *optionPtr, Tcl_Obj *valueObj);
 static int      ReadEnv(Tcl_Interp *interp, Tcl_Obj *valueObj, Ns_Set **setPtr);
-static char    *ReadText(const struct Option *optionPtr, const char *text);
+static char    *ReadText(const Pool *poolPtr, const struct Option *optionPtr,
+                         const char *text);
 static int      ReadCount(Tcl_Interp *interp, const struct Option *optionPtr,
                           Tcl_Obj *valueObj, int *countPtr);
 static int      ReadDuration(Tcl_Interp *interp, const struct Option *optionPtr,
@@ -143,7 +144,7 @@ PutSetting(Tcl_Interp *interp, Pool *poolPtr, const struct Option *optionPtr,
         status = ReadEnv(interp, valueObj, &value.env);
         break;
     case TEXT_OPTION:
-        value.text = ReadText(optionPtr, Tcl_GetString(valueObj));
+        value.text = ReadText(poolPtr, optionPtr, Tcl_GetString(valueObj));
         break;
     case COUNT_OPTION:
         status = ReadCount(interp, optionPtr, valueObj, &value.count);
@@ -200,15 +201,19 @@ ReadEnv(Tcl_Interp *interp, Tcl_Obj *valueObj, Ns_Set **setPtr)
 }
 
 static char *
-ReadText(const struct Option *optionPtr, const char *text)
+ReadText(const Pool *poolPtr, const struct Option *optionPtr, const char *text)
 {
+    bool       isExec = STREQ(optionPtr->name, "-exec");
     Ns_DString ds;
 
-    if (!STREQ(optionPtr->name, "-exec") || Ns_PathIsAbsolute(text)) {
+    if (isExec && *text == '\0') {
+        text = poolPtr->defaultExec;
+    }
+    if (!isExec || Ns_PathIsAbsolute(text)) {
         return ns_strdup(text);
     }
     Ns_DStringInit(&ds);
-    (void) Ns_HomePath(&ds, *text != '\0' ? text : "bin/nsproxy-helper", NULL);
+    (void) Ns_HomePath(&ds, text, NULL);
     return Ns_DStringExport(&ds);
 }
 
