@@ -85,8 +85,8 @@ NS_EXTERN void Ns_SetPutValueSz(Ns_Set *setPtr, int index, const char *value,
  * argument how much memory may be kept for the values, which has no effect.
  */
 NS_EXTERN void Ns_SetClearValues(Ns_Set *setPtr);
-#define Ns_SetClearValues(...)           NsSetClearValues(__VA_ARGS__, 0)
-#define NsSetClearValues(setPtr, ...)    (Ns_SetClearValues)(setPtr)
+#define Ns_SetClearValues(...)        NsSetClearValues(__VA_ARGS__, 0)
+#define NsSetClearValues(setPtr, ...) (Ns_SetClearValues)(setPtr)
 
 /*
  * The first field with the key.  compare(key, keyOfField) is 0 for a match.

@@ -332,8 +332,7 @@ Ns_SetTrunc(Ns_Set *setPtr, int size)
     }
 }
 
-void
-(Ns_SetClearValues)(Ns_Set *setPtr)
+void(Ns_SetClearValues)(Ns_Set *setPtr)
 {
     for (int i = 0; i < setPtr->size; i++) {
         Ns_SetPutValue(setPtr, i, "");
