@@ -7,6 +7,7 @@
 #include "process/crash.h"
 
 #include "base/thread.h"
+#include "http/date.h"
 #include "nsfile.h"
 #include "nslog.h"
 #include "nsprocess.h"
@@ -64,7 +65,10 @@ typedef struct Line {
 static void AllowCore(const Settings *settingsPtr);
 static void ChangeDirectory(const Settings *settingsPtr);
 static void OnFatalSignal(int number, siginfo_t *infoPtr, void *contextPtr);
+static void CatchUnlessTaken(int number);
+static void Catch(int number);
 static void WriteReport(const Line *linePtr, const siginfo_t *infoPtr);
+static int  OpenReport(void);
 static void AppendCause(Line *linePtr, const siginfo_t *infoPtr);
 static void Tell(const char *directory, const char *name);
 static int  NumberOf(const char *kept);
@@ -124,17 +128,47 @@ NsCrashCatch(void)
 {
     static const int fatal[] = {
         SIGILL, SIGTRAP, SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
+    static const int ending[] = {SIGSYS, SIGXCPU, SIGVTALRM, SIGPROF,
+                                 SIGSTKFLT};
     void *calls[1];
 
     /* The first call loads a library, which a handler must not do. */
     (void) backtrace(calls, Ns_NrElements(calls));
     for (int i = 0; i < Ns_NrElements(fatal); i++) {
-        struct sigaction action = {
-            .sa_sigaction = OnFatalSignal,
-            .sa_flags = (int) SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
-
-        sigaction(fatal[i], &action, NULL);
+        Catch(fatal[i]);
     }
+    for (int i = 0; i < Ns_NrElements(ending); i++) {
+        CatchUnlessTaken(ending[i]);
+    }
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        CatchUnlessTaken(number);
+    }
+}
+
+/*
+ * Signals that would end the process without a word: a profiler, or another
+ * preloaded library, may have a use for them.
+ */
+static void
+CatchUnlessTaken(int number)
+{
+    struct sigaction action;
+
+    if (sigaction(number, NULL, &action) == 0
+        && (action.sa_flags & SA_SIGINFO) == 0
+        && action.sa_handler == SIG_DFL) {
+        Catch(number);
+    }
+}
+
+static void
+Catch(int number)
+{
+    struct sigaction action = {
+        .sa_sigaction = OnFatalSignal,
+        .sa_flags = (int) SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
+
+    sigaction(number, &action, NULL);
 }
 
 void
@@ -294,7 +328,7 @@ WriteReport(const Line *linePtr, const siginfo_t *infoPtr)
     if (*reportPath == '\0') {
         return;
     }
-    fd = open(reportPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+    fd = OpenReport();
     if (fd < 0) {
         return;
     }
@@ -312,12 +346,31 @@ WriteReport(const Line *linePtr, const siginfo_t *infoPtr)
 }
 
 /*
+ * Where there is no descriptor left, that of standard input is: nobody reads
+ * from it any longer.
+ */
+static int
+OpenReport(void)
+{
+    static const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    int              fd = open(reportPath, flags, 0640);
+
+    if (fd < 0 && errno == EMFILE) {
+        close(STDIN_FILENO);
+        fd = open(reportPath, flags, 0640);
+    }
+    return fd;
+}
+
+/*
  * What the kernel says, and which program this is: calls are found in its
  * debugging information alone.
  */
 static void
 AppendCause(Line *linePtr, const siginfo_t *infoPtr)
 {
+    char date[NS_HTTP_DATE_LENGTH + 1];
+
     if (infoPtr->si_code > 0) {
         AppendText(linePtr, "address 0x");
         AppendDigits(linePtr, (uint64_t) (uintptr_t) infoPtr->si_addr, 16);
@@ -327,6 +380,10 @@ AppendCause(Line *linePtr, const siginfo_t *infoPtr)
         AppendText(linePtr, "sent by process ");
         AppendNumber(linePtr, (uint64_t) infoPtr->si_pid);
     }
+    AppendText(linePtr, ", ");
+    /* Local time is not for a handler. */
+    NsHttpDate(date, time(NULL));
+    AppendText(linePtr, date);
     AppendText(linePtr, ", ");
     AppendText(linePtr, build);
     linePtr->text[linePtr->length++] = '\n';
