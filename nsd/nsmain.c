@@ -120,7 +120,8 @@ static void       InitServer(NsServer *serverPtr, Ns_ServerInitProc *initProc);
 static void       LoadGlobalModules(void *arg);
 static Ns_ReturnCode Start(void);
 static int           WaitForEnd(NsStamp *timeoutPtr);
-static void          GoOnDraining(void);
+static int           GoOnDraining(void);
+static bool          RanCallbacks(int number);
 static bool          MayRestart(void);
 static bool          Stop(NsStamp timeout, int status);
 static bool          StopServers(const Ns_Time *deadlinePtr);
@@ -267,6 +268,7 @@ Prepare(const NsOptions *optionsPtr, int argc, char **argv)
     (void) NsConfigCheckLog();
     SetStackSize();
     NsSignalsBeginStart();
+    NsNotifyStarting(NsRestartIsOne());
     NsShutdownGuardStart();
 }
 
@@ -648,41 +650,59 @@ WaitForEnd(NsStamp *timeoutPtr)
     for (;;) {
         int number = NsSignalsWait();
 
-        switch (number) {
-        case SIGHUP:
-            NsCallbacksSignal(NS_AT_SIGNAL);
-            break;
-        case SIGUSR1:
-            NsCallbacksSignal(NS_AT_REOPEN);
-            break;
-        case SIGUSR2:
-            if (NsRestartIsWanted() || MayRestart()) {
-                return NsShutdownStatus(SIGTERM, timeoutPtr);
-            }
-            break;
-        default:
-            if (number == SIGTERM) {
-                GoOnDraining();
+        if (RanCallbacks(number)) {
+            continue;
+        }
+        if (number != SIGUSR2) {
+            if (number == SIGTERM && GoOnDraining() == SIGQUIT) {
+                number = SIGQUIT;
             }
             return NsShutdownStatus(number, timeoutPtr);
+        }
+        if (NsRestartIsWanted() || MayRestart()) {
+            return NsShutdownStatus(SIGTERM, timeoutPtr);
         }
     }
 }
 
 /*
- * Load balancers have time to look elsewhere; another signal ends it.
+ * Load balancers have time to look elsewhere.  Another signal that ends the
+ * server ends it: which; or 0.
  */
-static void
+static int
 GoOnDraining(void)
 {
-    NsStamp wait = NsShutdownDrainWait();
+    NsStamp wait = NsShutdownDrainWait(), end;
+    int     number = 0;
 
-    if (wait > 0) {
-        Ns_Log(Notice, "nsmain: draining for %.1f s",
-               (double) wait / NS_STAMP_SECOND);
-        NsInfoSetDraining(true);
-        (void) NsSignalsWaitFor(wait);
+    if (wait == 0) {
+        return 0;
     }
+    Ns_Log(Notice, "nsmain: draining for %.1f s",
+           (double) wait / NS_STAMP_SECOND);
+    NsInfoSetDraining(true);
+    NsNotifyDraining(wait, NsShutdownTimeout());
+    if (__builtin_add_overflow(NsClockNow(), wait, &end)) {
+        end = INT64_MAX;
+    }
+    do {
+        number = NsSignalsWaitFor(MAX(end - NsClockNow(), 0));
+    } while (RanCallbacks(number) || number == SIGUSR2);
+    return number;
+}
+
+/*
+ * False: the signal is not for callbacks.
+ */
+static bool
+RanCallbacks(int number)
+{
+    if (number == SIGHUP) {
+        NsCallbacksSignal(NS_AT_SIGNAL);
+    } else if (number == SIGUSR1) {
+        NsCallbacksSignal(NS_AT_REOPEN);
+    }
+    return number == SIGHUP || number == SIGUSR1;
 }
 
 /*

@@ -20,27 +20,52 @@
 
 /* Signs of life within the time after which the manager gives a server up. */
 #define SIGNS 3
+/* How often it is asked for more time for a start, how much, how long. */
+#define START_SECONDS     5
+#define EXTRA_SECONDS     20
+#define MAX_START_SECONDS 900
 
 static NsNotifyAliveProc *aliveProc; /* Constant after the start. */
 
 static struct {
     NsStamp   interval; /* 0: nobody wants signs of life. */
-    Ns_Thread thread;   /* Main thread. */
+    bool      isRestart;
+    NsStamp   begin;  /* Of the start. */
+    Ns_Thread thread; /* Main thread. */
 
     Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  changed;
+    bool     isReady;
     bool     isEnding;
-} watchdog;
+} notify;
 
 static void          Send(const char *text);
+static void          SendStop(const char *state, const char *status,
+                              NsStamp time);
+static NsStamp       Sum(NsStamp a, NsStamp b);
 static NsStamp       Interval(void);
 static Ns_ThreadProc Run;
+static NsStamp       Tell(bool isReady);
 static bool          IsAlive(void);
 
 void
 NsNotifySetAliveProc(NsNotifyAliveProc *proc)
 {
     aliveProc = proc;
+}
+
+void
+NsNotifyStarting(bool isRestart)
+{
+    if (getenv("NOTIFY_SOCKET") == NULL) {
+        return;
+    }
+    NsMutexSetup(&notify.lock, NS_RANK_PROCESS_MISC, "ns:notify", NULL);
+    notify.interval = Interval();
+    notify.isRestart = isRestart;
+    notify.begin = NsClockNow();
+    Ns_RegisterProcInfo((void *) Run, "ns:notify", NULL);
+    Ns_ThreadCreate(Run, NULL, 0, &notify.thread);
 }
 
 void
@@ -51,43 +76,65 @@ NsNotifyReady(void)
     snprintf(text, sizeof(text), "READY=1\nMAINPID=%d\nSTATUS=running",
              Ns_InfoPid());
     Send(text);
-    NsMutexSetup(&watchdog.lock, NS_RANK_PROCESS_MISC, "ns:notify", NULL);
-    watchdog.interval = Interval();
-    if (watchdog.interval > 0) {
-        Ns_RegisterProcInfo((void *) Run, "ns:notify", NULL);
-        Ns_ThreadCreate(Run, NULL, 0, &watchdog.thread);
+    if (notify.thread != NULL) {
+        Ns_MutexLock(&notify.lock);
+        notify.isReady = true;
+        Ns_CondSignal(&notify.changed);
+        Ns_MutexUnlock(&notify.lock);
     }
+}
+
+void
+NsNotifyDraining(NsStamp wait, NsStamp timeout)
+{
+    SendStop("STOPPING=1", "draining", Sum(wait, timeout));
 }
 
 void
 NsNotifyStopping(NsStamp timeout, bool isRestart)
 {
-    char text[160];
+    char reloading[64];
 
     if (isRestart) {
-        snprintf(text, sizeof(text),
-                 "RELOADING=1\nMONOTONIC_USEC=%lld\n"
-                 "STATUS=restarting",
+        snprintf(reloading, sizeof(reloading),
+                 "RELOADING=1\nMONOTONIC_USEC=%lld",
                  (long long) (NsClockNow() / 1000));
+        SendStop(reloading, "restarting",
+                 Sum(timeout, EXTRA_SECONDS * NS_STAMP_SECOND));
     } else {
-        snprintf(text, sizeof(text),
-                 "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld\nSTATUS=stopping",
-                 (long long) (MAX(timeout, NS_STAMP_SECOND) / 1000));
+        SendStop("STOPPING=1", "stopping", timeout);
     }
-    Send(text);
 }
 
 void
 NsNotifyEnd(void)
 {
-    if (watchdog.thread != NULL) {
-        Ns_MutexLock(&watchdog.lock);
-        watchdog.isEnding = true;
-        Ns_CondSignal(&watchdog.changed);
-        Ns_MutexUnlock(&watchdog.lock);
-        Ns_ThreadJoin(&watchdog.thread, NULL);
-        watchdog.thread = NULL;
+    if (notify.thread != NULL) {
+        Ns_MutexLock(&notify.lock);
+        notify.isEnding = true;
+        Ns_CondSignal(&notify.changed);
+        Ns_MutexUnlock(&notify.lock);
+        Ns_ThreadJoin(&notify.thread, NULL);
+        notify.thread = NULL;
     }
+}
+
+static void
+SendStop(const char *state, const char *status, NsStamp time)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text), "%s\nEXTEND_TIMEOUT_USEC=%lld\nSTATUS=%s",
+             state, (long long) (MAX(time, NS_STAMP_SECOND) / 1000), status);
+    Send(text);
+}
+
+static NsStamp
+Sum(NsStamp a, NsStamp b)
+{
+    NsStamp sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 /*
@@ -136,25 +183,57 @@ Interval(void)
     return (NsStamp) value * 1000 / SIGNS;
 }
 
+/*
+ * Until there is nothing to tell, or the end.
+ */
 static void
 Run(void *arg)
 {
-    NsStamp next = NsClockNow();
-    bool    isEnding = false;
+    NsStamp next = NsClockNow(), pause;
+    bool    isReady = false, isEnding = false;
 
     Ns_ThreadSetName("-notify-");
-    while (!isEnding) {
-        if (IsAlive()) {
+    while (!isEnding && (pause = Tell(isReady)) > 0) {
+        next += pause;
+        Ns_MutexLock(&notify.lock);
+        while (!notify.isEnding && notify.isReady == isReady
+               && NsClockNow() < next) {
+            (void) NsCondWaitUntil(&notify.changed, &notify.lock, next);
+        }
+        if (notify.isReady != isReady) {
+            isReady = notify.isReady;
+            next = NsClockNow();
+        }
+        isEnding = notify.isEnding;
+        Ns_MutexUnlock(&notify.lock);
+    }
+}
+
+/*
+ * How long it is to the next time; 0: there is none.
+ */
+static NsStamp
+Tell(bool isReady)
+{
+    static const NsStamp start = START_SECONDS * NS_STAMP_SECOND;
+    char                 text[80];
+
+    if (isReady) {
+        if (notify.interval > 0 && IsAlive()) {
             Send("WATCHDOG=1");
         }
-        next += watchdog.interval;
-        Ns_MutexLock(&watchdog.lock);
-        while (!watchdog.isEnding && NsClockNow() < next) {
-            (void) NsCondWaitUntil(&watchdog.changed, &watchdog.lock, next);
-        }
-        isEnding = watchdog.isEnding;
-        Ns_MutexUnlock(&watchdog.lock);
+        return notify.interval;
     }
+    if (NsClockNow() - notify.begin < MAX_START_SECONDS * NS_STAMP_SECOND) {
+        snprintf(text, sizeof(text),
+                 "%sEXTEND_TIMEOUT_USEC=%d\nSTATUS=starting",
+                 notify.isRestart && notify.interval > 0 ? "WATCHDOG=1\n" : "",
+                 EXTRA_SECONDS * 1000000);
+        Send(text);
+    }
+    return notify.isRestart && notify.interval > 0
+        ? MIN(start, notify.interval)
+        : start;
 }
 
 /*

@@ -25,10 +25,22 @@ typedef bool NsNotifyAliveProc(void);
 void NsNotifySetAliveProc(NsNotifyAliveProc *proc);
 
 /*
+ * The start goes on: the manager is to wait, for some minutes.  After a restart
+ * it is still told that the server lives.  Main thread, when threads may be
+ * made.
+ */
+void NsNotifyStarting(bool isRestart);
+
+/*
  * The server runs: say so, and from now on that it lives, as often as
  * WATCHDOG_USEC wants it.  Main thread.
  */
 void NsNotifyReady(void);
+
+/*
+ * It still serves for so long, and then stops as below.
+ */
+void NsNotifyDraining(NsStamp wait, NsStamp timeout);
 
 /*
  * It stops, and this may take so long; or it does, to be started again.

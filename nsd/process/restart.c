@@ -6,7 +6,9 @@
 
 #include "process/restart.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/lock.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -17,15 +19,21 @@
 #include "process/prebind.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 /* The first of the descriptors that are handed over. */
 #define FIRST_FD 3
 /* Process, and the time when its listening sockets were left alone. */
 #define RESTARTED "NSD_RESTARTED"
+/* What the check of a configuration may take, and how often it is looked at. */
+#define MAX_CHECK_SECONDS 120
+#define LOOK_MS           100
 
 static struct {
     /* Constant after NsRestartInherit. */
@@ -45,7 +53,11 @@ static struct {
 
 static Ns_ReturnCode RunCheck(const char *option, Ns_DString *outputPtr,
                               Ns_DString *reasonPtr);
-static void          ReadAll(int fd, Ns_DString *dsPtr);
+static const char   *AwaitCheck(pid_t pid, int fd, Ns_DString *outputPtr);
+static bool          HasEnded(pid_t pid);
+static bool          IsToEnd(void);
+static bool          IsEndPending(void);
+static bool          ReadSome(int fd, Ns_DString *dsPtr);
 static int           NumberIn(const char *name);
 static void          TakeOver(int fd);
 static bool          NameOf(int fd, NsPrebindSpec *specPtr);
@@ -143,7 +155,7 @@ static Ns_ReturnCode
 RunCheck(const char *option, Ns_DString *outputPtr, Ns_DString *reasonPtr)
 {
     int          argc = NsInfoArgc(), status = 0, fds[2], errors, pid;
-    const char **argv;
+    const char **argv, *obstacle = NULL;
     char         directory[40];
     bool         isGood;
 
@@ -176,25 +188,94 @@ RunCheck(const char *option, Ns_DString *outputPtr, Ns_DString *reasonPtr)
     }
     close(fds[1]);
     ns_free(argv);
-    ReadAll(fds[0], outputPtr);
+    if (pid > 0) {
+        obstacle = AwaitCheck(pid, fds[0], outputPtr);
+    }
     close(fds[0]);
     isGood = pid > 0 && Ns_WaitForProcess(pid, &status) == NS_OK && status == 0;
     if (!isGood && lseek(errors, 0, SEEK_SET) == 0) {
-        ReadAll(errors, reasonPtr);
+        while (ReadSome(errors, reasonPtr)) {
+            continue;
+        }
+    }
+    if (obstacle != NULL) {
+        Ns_DStringPrintf(reasonPtr, "the check of the configuration (%s) %s",
+                         option, obstacle);
     }
     close(errors);
     return isGood ? NS_OK : NS_ERROR;
 }
 
-static void
-ReadAll(int fd, Ns_DString *dsPtr)
+/*
+ * The configuration is a script: it may wait for something forever, and it may
+ * leave programs behind that have the pipe.  NULL: the check has ended; else
+ * why it was ended.
+ */
+static const char *
+AwaitCheck(pid_t pid, int fd, Ns_DString *outputPtr)
+{
+    NsStamp       end = NsClockNow() + MAX_CHECK_SECONDS * NS_STAMP_SECOND;
+    struct pollfd output = {.fd = fd, .events = POLLIN};
+    const char   *obstacle = NULL;
+
+    NsMust(fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? errno : 0);
+    while (!HasEnded(pid) && obstacle == NULL) {
+        if (NsPollEndable(&output, 1, LOOK_MS) > 0
+            && !ReadSome(fd, outputPtr)) {
+            output.fd = -1; /* All of it; the end of the process is near. */
+        }
+        if (IsToEnd()) {
+            obstacle = "was given up";
+        } else if (NsClockNow() > end) {
+            obstacle = "does not end: what does its script wait for?";
+        }
+    }
+    if (obstacle != NULL) {
+        (void) kill(pid, SIGKILL);
+    } else {
+        while (ReadSome(fd, outputPtr)) {
+            continue;
+        }
+    }
+    return obstacle;
+}
+
+/*
+ * It stays to be waited for.
+ */
+static bool
+HasEnded(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0
+        || info.si_pid == pid;
+}
+
+/*
+ * The main thread, which serves signals, may be the one that waits; a client of
+ * `nsd ctl` may have left.
+ */
+static bool
+IsToEnd(void)
+{
+    return IsEndPending() || NsInterruptIsSet()
+        || NsInfoLife() == NS_LIFE_STOPPING;
+}
+
+/*
+ * False: that was all, for now.
+ */
+static bool
+ReadSome(int fd, Ns_DString *dsPtr)
 {
     char    bytes[4096];
-    ssize_t n;
+    ssize_t n = read(fd, bytes, sizeof(bytes));
 
-    while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+    if (n > 0) {
         Ns_DStringNAppend(dsPtr, bytes, (int) n);
     }
+    return n > 0;
 }
 
 void
@@ -219,11 +300,19 @@ NsRestartIsWanted(void)
 bool
 NsRestartIsNext(void)
 {
+    return NsRestartIsWanted() && !IsEndPending();
+}
+
+/*
+ * A signal that ends the server waits for the main thread.
+ */
+static bool
+IsEndPending(void)
+{
     sigset_t pending;
 
-    return NsRestartIsWanted() && sigpending(&pending) == 0
-        && !sigismember(&pending, SIGTERM) && !sigismember(&pending, SIGINT)
-        && !sigismember(&pending, SIGQUIT);
+    return sigpending(&pending) != 0 || sigismember(&pending, SIGTERM)
+        || sigismember(&pending, SIGINT) || sigismember(&pending, SIGQUIT);
 }
 
 void

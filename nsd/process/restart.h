@@ -45,7 +45,8 @@ void NsRestartNote(void);
 
 /*
  * Whether a start as this one was would work now, by `nsd -T`.  NS_ERROR: the
- * reason is appended.  Any thread; takes as long as that.
+ * reason is appended.  Any thread; takes as long as that, two minutes at most.
+ * It is given up when the server is to end, or the thread is interrupted.
  */
 Ns_ReturnCode NsRestartCheck(Ns_DString *reasonPtr);
 
