@@ -753,7 +753,7 @@ Stop(NsStamp timeout, int status)
     isClean &= NsCallbacksWaitShutdown(&lastCall) == NS_OK;
 
     isClean &= NsShellEnd();
-    isClean &= NsControlStop(&lastCall) == NS_OK;
+    isClean &= NsControlStop(&deadline, &lastCall) == NS_OK;
 
     NsCallbacksRun(NS_AT_EXIT);
     FlushOutput();

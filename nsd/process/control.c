@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/writeall.h"
@@ -39,6 +40,8 @@
 #define PAUSE_MS 1000
 /* The time to send a request when a client cannot have a thread. */
 #define HASTE_MS 1000
+/* How often it is looked whether clients have left, while there are some. */
+#define LOOK_MS 1000
 
 typedef struct Settings {
     const char *path;
@@ -53,14 +56,21 @@ static const NsParameter rows[] = {
     NS_PARAM_END};
 
 typedef struct Session {
-    int      fd;
-    uid_t    uid;
-    unsigned id;
-    int      patienceMs; /* For the next bytes; -1: no limit. */
-    bool     isAlone;    /* In the thread that accepts, for lack of another
-                          * one or of descriptors: no scripts. */
-    void      *state;    /* Of the procedure for other requests. */
-    Ns_DString input;
+    int         fd; /* Constant, as the next ones. */
+    uid_t       uid;
+    unsigned    id;
+    int         patienceMs; /* For the next bytes; -1: no limit. */
+    const char *obstacle;   /* Why it is served in the thread that accepts,
+                             * without scripts; NULL: it has its own. */
+    Ns_DString  input;      /* Its thread's. */
+    NsInterrupt interrupt;  /* Set when the client has left. */
+
+    /* Guarded by control.lock. */
+    struct Session *nextPtr;
+    void           *state;       /* For requests that scripts answer. */
+    bool            isAnswering; /* A script. */
+    bool            isInUse;     /* By the thread that accepts. */
+    char            request[80]; /* Its beginning. */
 } Session;
 
 /*
@@ -92,18 +102,18 @@ static const struct {
 
 static struct {
     /* Constant after NsControlStart. */
-    NsControlProc    *proc;
-    NsControlEndProc *endProc;
-    char             *path; /* NULL: there is no socket. */
-    int               fd;
-    int               stopFd; /* Readable when all are to end. */
-    Ns_Thread         thread; /* Main thread. */
+    const NsControlProcs *procsPtr;
+    char                 *path; /* NULL: there is no socket. */
+    int                   fd;
+    int                   stopFd; /* Readable when all are to end. */
+    Ns_Thread             thread; /* Main thread. */
 
     int reserveFd; /* The listener's: given up to hear a client when there is no
                     * other descriptor; -1: given up. */
 
     Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  left;
+    Session *firstPtr;
     int      nSessions;
     int      nScripts; /* Requests that an interpreter runs. */
     bool     isStopping;
@@ -111,13 +121,17 @@ static struct {
 
 static bool          Listen(void);
 static Ns_ThreadProc RunListener, RunSession;
+static bool          HasSessions(void);
 static void          TakeReserve(void);
 static void          AcceptOne(void);
 static bool          IsShortage(int reason);
 static bool          IsAllowed(int fd, uid_t *uidPtr);
+static void          CancelAbandoned(void);
+static bool          HasLeft(const Session *sessionPtr);
 static void          StartSession(int fd, uid_t uid, bool isShort);
-static bool          Enter(void);
+static bool          Enter(Session *sessionPtr);
 static void          Serve(Session *sessionPtr);
+static void          Leave(Session *sessionPtr);
 static bool          WaitForLine(Session *sessionPtr);
 static void          DropLine(Ns_DString *inputPtr, const char *rest);
 static void          Answer(Session *sessionPtr, const char *request);
@@ -128,8 +142,9 @@ static Ns_ReturnCode RunCommand(int i, int argc, const char **argv,
                                 Ns_DString *replyPtr);
 static Ns_ReturnCode RunScript(Session *sessionPtr, const char *request,
                                Ns_DString *replyPtr);
-static bool          BeginScript(void);
-static void          EndScript(void);
+static bool          BeginScript(Session *sessionPtr, const char *request);
+static void          EndScript(Session *sessionPtr);
+static void          LogHangingLocked(void);
 static bool Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr);
 static void ShortPathInit(ShortPath *shortPtr, const char *path);
 
@@ -141,10 +156,9 @@ NsControlInit(void)
 }
 
 void
-NsControlSetProc(NsControlProc *proc, NsControlEndProc *endProc)
+NsControlSetProcs(const NsControlProcs *procsPtr)
 {
-    control.proc = proc;
-    control.endProc = endProc;
+    control.procsPtr = procsPtr;
 }
 
 void
@@ -186,10 +200,10 @@ Listen(void)
 }
 
 Ns_ReturnCode
-NsControlStop(const Ns_Time *deadlinePtr)
+NsControlStop(const Ns_Time *deadlinePtr, const Ns_Time *lastCallPtr)
 {
     Ns_ReturnCode result = NS_OK;
-    Ns_Time       deadline = *deadlinePtr;
+    Ns_Time       deadline = *deadlinePtr, lastCall = *lastCallPtr;
 
     if (control.path == NULL) {
         return NS_OK;
@@ -199,6 +213,9 @@ NsControlStop(const Ns_Time *deadlinePtr)
     while (control.nScripts > 0 && result == NS_OK) {
         result = Ns_CondTimedWait(&control.left, &control.lock, &deadline);
     }
+    if (result != NS_OK) {
+        LogHangingLocked();
+    }
     Ns_MutexUnlock(&control.lock);
 
     (void) unlink(control.path);
@@ -206,7 +223,7 @@ NsControlStop(const Ns_Time *deadlinePtr)
     Ns_ThreadJoin(&control.thread, NULL);
     Ns_MutexLock(&control.lock);
     while (control.nSessions > 0 && result == NS_OK) {
-        result = Ns_CondTimedWait(&control.left, &control.lock, &deadline);
+        result = Ns_CondTimedWait(&control.left, &control.lock, &lastCall);
     }
     Ns_MutexUnlock(&control.lock);
     return result == NS_OK ? NS_OK : NS_ERROR;
@@ -271,12 +288,74 @@ RunListener(void *arg)
     Ns_ThreadSetName("-control-");
     TakeReserve();
     while (pfds[0].revents == 0) {
-        if (poll(pfds, Ns_NrElements(pfds), -1) > 0 && pfds[1].revents != 0) {
+        if (poll(pfds, Ns_NrElements(pfds), HasSessions() ? LOOK_MS : -1) > 0
+            && pfds[1].revents != 0) {
             AcceptOne();
         }
+        CancelAbandoned();
     }
     close(control.fd);
     control.reserveFd = NsCloseAfter(control.reserveFd);
+}
+
+/*
+ * They begin in this thread alone.
+ */
+static bool
+HasSessions(void)
+{
+    bool hasSessions;
+
+    Ns_MutexLock(&control.lock);
+    hasSessions = control.firstPtr != NULL;
+    Ns_MutexUnlock(&control.lock);
+    return hasSessions;
+}
+
+/*
+ * A script whose client has left, by an interrupt as a rule, is of no use to
+ * anybody, and may be one that does not end.
+ */
+static void
+CancelAbandoned(void)
+{
+    Session *sessions[MAX_SESSIONS + 1];
+    int      n = 0;
+
+    Ns_MutexLock(&control.lock);
+    for (Session *sessionPtr = control.firstPtr; sessionPtr != NULL;
+         sessionPtr = sessionPtr->nextPtr) {
+        if (sessionPtr->isAnswering && HasLeft(sessionPtr)) {
+            NsAssert(n < Ns_NrElements(sessions) && !sessionPtr->isInUse);
+            sessionPtr->isInUse = true;
+            sessions[n++] = sessionPtr;
+        }
+    }
+    Ns_MutexUnlock(&control.lock);
+    if (n == 0) {
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        control.procsPtr->cancelProc(sessions[i]->state);
+        NsInterruptSet(&sessions[i]->interrupt);
+    }
+    Ns_MutexLock(&control.lock);
+    for (int i = 0; i < n; i++) {
+        sessions[i]->isInUse = false;
+    }
+    Ns_CondBroadcast(&control.left);
+    Ns_MutexUnlock(&control.lock);
+}
+
+/*
+ * One that has only shut down its side waits for the reply.
+ */
+static bool
+HasLeft(const Session *sessionPtr)
+{
+    struct pollfd pfd = {.fd = sessionPtr->fd};
+
+    return poll(&pfd, 1, 0) > 0 && (pfd.revents & POLLHUP) != 0;
 }
 
 /*
@@ -346,32 +425,28 @@ IsAllowed(int fd, uid_t *uidPtr)
 }
 
 /*
- * With isShort, the client is served before anybody else is heard.
+ * Who cannot have a thread, or is one too many, is served before anybody else
+ * is heard.
  */
 static void
 StartSession(int fd, uid_t uid, bool isShort)
 {
     static unsigned lastId;
-    Session        *sessionPtr;
+    Session        *sessionPtr = ns_calloc(1, sizeof(*sessionPtr));
+    bool            isCrowded;
 
-    if (!Enter()) {
-        Ns_DString text;
-
-        Ns_DStringInit(&text);
-        Ns_DStringPrintf(&text, "there are %d clients already", MAX_SESSIONS);
-        (void) Reply(fd, NS_ERROR, &text);
-        Ns_DStringFree(&text);
-        close(fd);
-        return;
-    }
-    sessionPtr = ns_calloc(1, sizeof(*sessionPtr));
     sessionPtr->fd = fd;
     sessionPtr->uid = uid;
     sessionPtr->id = ++lastId;
     sessionPtr->patienceMs = -1;
     Ns_DStringInit(&sessionPtr->input);
-    if (isShort || NsThreadTry(RunSession, sessionPtr, 0, NULL) != 0) {
-        sessionPtr->isAlone = true;
+    NsInterruptInit(&sessionPtr->interrupt, NULL, NULL);
+    isCrowded = !Enter(sessionPtr);
+    if (isCrowded || isShort
+        || NsThreadTry(RunSession, sessionPtr, 0, NULL) != 0) {
+        sessionPtr->obstacle = isCrowded
+            ? "cannot be run, since there are too many clients"
+            : "needs a thread and descriptors, which cannot be had now";
         sessionPtr->patienceMs = HASTE_MS;
         Serve(sessionPtr);
     }
@@ -381,15 +456,17 @@ StartSession(int fd, uid_t uid, bool isShort)
  * False: there are enough.
  */
 static bool
-Enter(void)
+Enter(Session *sessionPtr)
 {
-    bool isIn;
+    bool isEnough;
 
     Ns_MutexLock(&control.lock);
-    isIn = control.nSessions < MAX_SESSIONS;
-    control.nSessions += isIn;
+    isEnough = control.nSessions >= MAX_SESSIONS;
+    sessionPtr->nextPtr = control.firstPtr;
+    control.firstPtr = sessionPtr;
+    control.nSessions++;
     Ns_MutexUnlock(&control.lock);
-    return isIn;
+    return !isEnough;
 }
 
 static void
@@ -398,6 +475,7 @@ RunSession(void *arg)
     Session *sessionPtr = arg;
 
     Ns_ThreadSetName("-control:%u-", sessionPtr->id);
+    NsInterruptOwn(&sessionPtr->interrupt);
     Serve(sessionPtr);
 }
 
@@ -414,21 +492,42 @@ Serve(Session *sessionPtr)
         end = strchr(sessionPtr->input.string, '\n');
         *end = '\0';
         Answer(sessionPtr, sessionPtr->input.string);
-        if (sessionPtr->isAlone) {
+        if (sessionPtr->obstacle != NULL) {
             break;
         }
         DropLine(&sessionPtr->input, end + 1);
     }
+    Leave(sessionPtr);
+}
+
+static void
+Leave(Session *sessionPtr)
+{
+    Session **linkPtr = &control.firstPtr;
+
+    Ns_MutexLock(&control.lock);
+    while (sessionPtr->isInUse) {
+        Ns_CondWait(&control.left, &control.lock);
+    }
+    Ns_MutexUnlock(&control.lock);
+    NsInterruptOwn(NULL);
+    NsInterruptFree(&sessionPtr->interrupt);
     if (sessionPtr->state != NULL) {
-        control.endProc(sessionPtr->state);
+        control.procsPtr->endProc(sessionPtr->state);
     }
     Ns_DStringFree(&sessionPtr->input);
+
     Ns_MutexLock(&control.lock);
     if (!control.isStopping) {
         close(sessionPtr->fd);
     }
-    NsAssert(control.nSessions > 0);
+    while (*linkPtr != sessionPtr) {
+        linkPtr = &(*linkPtr)->nextPtr;
+    }
+    *linkPtr = sessionPtr->nextPtr;
+    NsAssert(control.nSessions > 0 && !sessionPtr->isAnswering);
     control.nSessions--;
+    NsAssert((control.nSessions == 0) == (control.firstPtr == NULL));
     Ns_CondBroadcast(&control.left);
     Ns_MutexUnlock(&control.lock);
     ns_free(sessionPtr);
@@ -501,12 +600,12 @@ Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
     }
     if (i < Ns_NrElements(commands)) {
         result = RunCommand(i, argc - first, argv + first, replyPtr);
-    } else if (sessionPtr->isAlone) {
+    } else if (sessionPtr->obstacle != NULL) {
         Ns_DStringPrintf(replyPtr,
-                         "'%s' needs a thread and descriptors, which cannot "
-                         "be had now: only ready, drain, reopen, restart and "
+                         "'%s' %s: only ready, drain, reopen, restart and "
                          "stop work",
-                         first < argc ? argv[first] : "");
+                         first < argc ? argv[first] : "",
+                         sessionPtr->obstacle);
     } else {
         result = RunScript(sessionPtr, request, replyPtr);
     }
@@ -545,10 +644,10 @@ RunScript(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
 {
     Ns_ReturnCode result = NS_ERROR;
 
-    if (BeginScript()) {
-        result = control.proc(&sessionPtr->state, request, sessionPtr->uid,
-                              replyPtr);
-        EndScript();
+    if (BeginScript(sessionPtr, request)) {
+        result = control.procsPtr->runProc(sessionPtr->state, request,
+                                           sessionPtr->uid, replyPtr);
+        EndScript(sessionPtr);
     } else {
         Ns_DStringAppend(replyPtr, "the server is stopping");
     }
@@ -556,25 +655,48 @@ RunScript(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
 }
 
 static bool
-BeginScript(void)
+BeginScript(Session *sessionPtr, const char *request)
 {
-    bool mayBegin;
+    void *state = sessionPtr->state; /* We alone write it. */
+    bool  mayBegin;
 
+    if (state == NULL) {
+        state = control.procsPtr->beginProc();
+    }
     Ns_MutexLock(&control.lock);
+    sessionPtr->state = state;
     mayBegin = !control.isStopping;
     control.nScripts += mayBegin;
+    sessionPtr->isAnswering = mayBegin;
+    snprintf(sessionPtr->request, sizeof(sessionPtr->request), "%s", request);
     Ns_MutexUnlock(&control.lock);
     return mayBegin;
 }
 
 static void
-EndScript(void)
+EndScript(Session *sessionPtr)
 {
     Ns_MutexLock(&control.lock);
-    NsAssert(control.nScripts > 0);
+    NsAssert(control.nScripts > 0 && sessionPtr->isAnswering);
+    sessionPtr->isAnswering = false;
     control.nScripts--;
     Ns_CondBroadcast(&control.left);
     Ns_MutexUnlock(&control.lock);
+}
+
+static void
+LogHangingLocked(void)
+{
+    NsAssertLocked(&control.lock);
+    for (const Session *sessionPtr = control.firstPtr; sessionPtr != NULL;
+         sessionPtr = sessionPtr->nextPtr) {
+        if (sessionPtr->isAnswering) {
+            Ns_Log(Warning,
+                   "control: gave up a request of 'nsd ctl' that hangs: user "
+                   "%u: %s",
+                   (unsigned) sessionPtr->uid, sessionPtr->request);
+        }
+    }
 }
 
 /*

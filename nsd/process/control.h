@@ -14,19 +14,25 @@
 #include "nstypes.h"
 
 /*
- * Runs a request that this room does not know, in the session's thread.
- * *statePtr is the session's, NULL at first; the reply is appended.
+ * Requests that this room does not know.  The first and the last are called in
+ * the session's thread, as is runProc, which appends the reply; cancelProc from
+ * another one: what runs is to end, since the client has left.  It may be
+ * called again, and when nothing runs any more.
  */
-typedef Ns_ReturnCode NsControlProc(void **statePtr, const char *request,
-                                    uid_t uid, Ns_DString *replyPtr);
-typedef void          NsControlEndProc(void *state);
+typedef struct NsControlProcs {
+    void *(*beginProc)(void); /* The state of a session. */
+    Ns_ReturnCode (*runProc)(void *state, const char *request, uid_t uid,
+                             Ns_DString *replyPtr);
+    void (*cancelProc)(void *state);
+    void (*endProc)(void *state); /* Frees it. */
+} NsControlProcs;
 
 void NsControlInit(void);
 
 /*
- * endProc frees the state.  Once, before the start.
+ * Once, before the start; they live on.
  */
-void NsControlSetProc(NsControlProc *proc, NsControlEndProc *endProc);
+void NsControlSetProcs(const NsControlProcs *procsPtr);
 
 /*
  * Listen, and serve.  A socket that cannot be had is a Warning, and the server
@@ -36,10 +42,12 @@ void NsControlStart(void);
 
 /*
  * The end of all sessions, after those of scripts have been waited for.
- * NS_ERROR: some still run at the deadline.  Clients see the end of the
- * connection when the process ends.
+ * NS_ERROR: some still run at the deadline, and Warnings name them, or have not
+ * ended by the last call.  Clients see the end of the connection when the
+ * process ends.
  */
-Ns_ReturnCode NsControlStop(const Ns_Time *deadlinePtr);
+Ns_ReturnCode NsControlStop(const Ns_Time *deadlinePtr,
+                            const Ns_Time *lastCallPtr);
 
 /*
  * The path of the socket as configured, to be freed by ns_free; NULL: there is

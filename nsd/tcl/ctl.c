@@ -6,6 +6,7 @@
 
 #include "tcl/ctl.h"
 
+#include "base/lock.h"
 #include "nsstring.h"
 #include "nstcl.h"
 #include "nsthread.h"
@@ -21,35 +22,54 @@
  * Of a session, and of its thread.
  */
 typedef struct State {
-    Tcl_Interp *interp;
-    NsServer   *serverPtr;
+    NsServer *serverPtr;
+
+    Ns_Mutex    lock;   /* The session's thread alone changes interp, with the
+                         * lock; others read it so.  Guards the rest. */
+    Tcl_Interp *interp; /* NULL: none. */
+    bool        isCancelled;
 } State;
 
-static NsControlProc    Answer;
-static NsControlEndProc End;
-static NsServer        *FindServer(const char *request, const State *statePtr,
-                                   Ns_DString *replyPtr);
-static Ns_ReturnCode    Enter(State *statePtr, NsServer *serverPtr,
-                              Ns_DString *replyPtr);
-static void             Leave(State *statePtr);
+static void          *Begin(void);
+static Ns_ReturnCode  Answer(void *state, const char *request, uid_t uid,
+                             Ns_DString *replyPtr);
+static void           Cancel(void *state);
+static void           End(void *state);
+static NsServer      *FindServer(const char *request, const State *statePtr,
+                                 Ns_DString *replyPtr);
+static Ns_ReturnCode  Enter(State *statePtr, NsServer *serverPtr,
+                            Ns_DString *replyPtr);
+static void           Leave(State *statePtr);
+static Tcl_Interp    *Exchange(State *statePtr, Tcl_Interp *interp);
+
+static const NsControlProcs procs = {.beginProc = Begin,
+                                     .runProc = Answer,
+                                     .cancelProc = Cancel,
+                                     .endProc = End};
 
 void
 NsCtlInit(void)
 {
-    NsControlSetProc(Answer, End);
+    NsControlSetProcs(&procs);
+}
+
+static void *
+Begin(void)
+{
+    State *statePtr = ns_calloc(1, sizeof(*statePtr));
+
+    NsMutexSetup(&statePtr->lock, NS_RANK_TCL_MISC, "ns:ctl", NULL);
+    return statePtr;
 }
 
 static Ns_ReturnCode
-Answer(void **dataPtr, const char *request, uid_t uid, Ns_DString *replyPtr)
+Answer(void *state, const char *request, uid_t uid, Ns_DString *replyPtr)
 {
-    State    *statePtr = *dataPtr;
+    State    *statePtr = state;
     NsServer *serverPtr;
     Tcl_Obj  *words[3];
     int       code;
 
-    if (statePtr == NULL) {
-        *dataPtr = statePtr = ns_calloc(1, sizeof(*statePtr));
-    }
     serverPtr = FindServer(request, statePtr, replyPtr);
     if (serverPtr == NULL || Enter(statePtr, serverPtr, replyPtr) != NS_OK) {
         return NS_ERROR;
@@ -69,11 +89,30 @@ Answer(void **dataPtr, const char *request, uid_t uid, Ns_DString *replyPtr)
     return code == TCL_OK ? NS_OK : NS_ERROR;
 }
 
+/*
+ * It unwinds; no catch stops that.
+ */
+static void
+Cancel(void *state)
+{
+    State *statePtr = state;
+
+    Ns_MutexLock(&statePtr->lock);
+    if (statePtr->interp != NULL) {
+        statePtr->isCancelled = true;
+        (void) Tcl_CancelEval(statePtr->interp, NULL, NULL, TCL_CANCEL_UNWIND);
+    }
+    Ns_MutexUnlock(&statePtr->lock);
+}
+
 static void
 End(void *state)
 {
-    Leave(state);
-    ns_free(state);
+    State *statePtr = state;
+
+    Leave(statePtr);
+    Ns_MutexDestroy(&statePtr->lock);
+    ns_free(statePtr);
 }
 
 /*
@@ -110,7 +149,7 @@ Enter(State *statePtr, NsServer *serverPtr, Ns_DString *replyPtr)
         return NS_OK;
     }
     Leave(statePtr);
-    statePtr->interp = Ns_TclAllocateInterp(serverPtr->name);
+    (void) Exchange(statePtr, Ns_TclAllocateInterp(serverPtr->name));
     if (statePtr->interp == NULL) {
         Ns_DStringPrintf(replyPtr,
                          "server '%s' has no interpreter; its log says why",
@@ -129,9 +168,31 @@ Enter(State *statePtr, NsServer *serverPtr, Ns_DString *replyPtr)
 static void
 Leave(State *statePtr)
 {
-    if (statePtr->interp != NULL) {
-        Ns_TclDeAllocateInterp(statePtr->interp);
+    Tcl_Interp *interp = Exchange(statePtr, NULL);
+
+    if (interp != NULL) {
+        if (statePtr->isCancelled) {
+            /* An order that came late ends this instead of a clean-up. */
+            (void) Tcl_EvalEx(interp, "list", -1, TCL_EVAL_GLOBAL);
+            Ns_TclMarkForDelete(interp);
+            statePtr->isCancelled = false;
+        }
+        Ns_TclDeAllocateInterp(interp);
     }
-    statePtr->interp = NULL;
     statePtr->serverPtr = NULL;
+}
+
+/*
+ * The former one.
+ */
+static Tcl_Interp *
+Exchange(State *statePtr, Tcl_Interp *interp)
+{
+    Tcl_Interp *old;
+
+    Ns_MutexLock(&statePtr->lock);
+    old = statePtr->interp;
+    statePtr->interp = interp;
+    Ns_MutexUnlock(&statePtr->lock);
+    return old;
 }

@@ -61,6 +61,7 @@ proc ::nsd::ctl::Answer {uid request} {
     if {$command ni $known} {
         return -code error "unknown command $command: it is one of [join [lsort $known] {, }]"
     }
+    if {$command in {eval set cancel roll reload log}} { Note $uid $request }
     if {[catch { Do-$command {*}$words } result options]} {
         if {[lrange [dict get $options -errorcode] 0 1] eq "TCL WRONGARGS"} {
             set result "usage: nsd ctl [Usage $command]"
@@ -68,7 +69,6 @@ proc ::nsd::ctl::Answer {uid request} {
             set result [dict get $options -errorinfo]
         }
     }
-    if {$command in {eval set cancel roll reload log}} { Note $uid $request }
     return -code [expr {[dict get $options -code] ? "error" : "ok"}] $result
 }
 
@@ -91,7 +91,7 @@ proc ::nsd::ctl::Complete {word} {
 }
 
 #
-# Who changes something is known.
+# Who changes something is known, before it happens: a script may not end.
 #
 proc ::nsd::ctl::Note {uid request} {
     set request [join $request " "]

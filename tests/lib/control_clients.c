@@ -3,11 +3,13 @@
  *
  *      Many clients of a control socket at the same time.
  *
- *      control_clients PATH N REQUEST: connect N times, send the request each
- *      time, then read the replies.  "half" sends half of a line, says so, and
- *      stays.
+ *      control_clients PATH N REQUEST ?stay|shut?: connect N times, send the
+ *      request each time, then read the replies.  "half" sends half of a line,
+ *      says so, and stays; so it does with "stay" when all requests are sent.
+ *      With "shut" no client has more to say.
  */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,8 @@ main(int argc, char **argv)
     int  n = argc > 3 ? atoi(argv[2]) : 0, nAnswers = 0, bytes = 0;
     int  fds[128];
     char line[256];
+    bool stays = argc > 4 && strcmp(argv[4], "stay") == 0;
+    bool shuts = argc > 4 && strcmp(argv[4], "shut") == 0;
 
     if (n < 1 || n > 128) {
         return 2;
@@ -80,6 +84,14 @@ main(int argc, char **argv)
             /* It has been refused: there is no reply. */
             continue;
         }
+        if (shuts) {
+            shutdown(fds[i], SHUT_WR);
+        }
+    }
+    if (stays) {
+        puts("sent");
+        fflush(stdout);
+        return pause();
     }
     for (int i = 0; i < n; i++) {
         int length = ReadReply(fds[i]);
