@@ -568,6 +568,9 @@ ns_section ns/server/default/fastpath
    # what they lead to.
   #ns_param followsymlinks          yes
   #ns_param servedotfiles           false      ;# Serve files whose path has such a name, also beyond /.well-known/.
+   # Files that are neither served nor run as pages: copies that editors leave beside scripts
+   # would show their source.
+   ns_param denyfiles               {*~ *.bak *.orig *.rej *.save *.swp #*#}
 
 # Mass virtual hosting.
 ns_section ns/server/default/vhost

@@ -17,10 +17,14 @@ proc _ns_dirlist {} {
     set directory [ns_url2file $url]
     set section ns/server/[ns_info server]/fastpath
     set hide [ns_config -bool $section hidedotfiles true]
+    set denied [ns_config $section denyfiles]
     set fancy [string equal [ns_config $section directorylisting none] fancy]
 
     set rows [_ns_dirrow $fancy .. [_ns_dirurl $url]../ "" ""]
     foreach name [lsort [_ns_dirnames $directory $hide]] {
+        if {[_ns_dirmatch $name $denied]} {
+            continue
+        }
         if {[catch {file stat $directory/$name status}]} {
             continue
         }
@@ -65,6 +69,19 @@ proc _ns_dirnames {directory hide} {
         }
     }
     return $names
+}
+
+# _ns_dirmatch --
+#
+#       Whether a name matches one of the patterns.
+
+proc _ns_dirmatch {name patterns} {
+    foreach pattern $patterns {
+        if {[string match $pattern $name]} {
+            return 1
+        }
+    }
+    return 0
 }
 
 # _ns_dirrow --

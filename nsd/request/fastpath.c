@@ -91,6 +91,9 @@ static const NsParameter rows[] = {
     NS_BOOL(NsRequestServer, servesDotFiles, "servedotfiles", "false",
             "Files are served whose path has a name that begins with a dot, "
             "also beyond /.well-known/."),
+    NS_LIST(NsRequestServer, denyFileList, "denyfiles", "",
+            "Files are not served, nor run as pages, whose path has a name "
+            "that matches one of these patterns, such as *~ or *.bak."),
     NS_CHOICE(NsRequestServer, followSymlinks, "followsymlinks", "yes",
               "yes no owner",
               "Symbolic links below the page root are followed; owner: those "
@@ -161,6 +164,10 @@ NsFastPathServerInit(NsServer *serverPtr)
     }
     (void) Tcl_SplitList(NULL, requestPtr->indexFileList,
                          &requestPtr->nIndexFiles, &requestPtr->indexFiles);
+    if (requestPtr->denyFileList != NULL) {
+        (void) Tcl_SplitList(NULL, requestPtr->denyFileList,
+                             &requestPtr->nDenyFiles, &requestPtr->denyFiles);
+    }
     Ns_DStringFree(&ds);
 }
 

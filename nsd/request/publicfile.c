@@ -14,6 +14,8 @@
 #include "request/url2file.h"
 
 static bool   HasHiddenName(const char *url);
+static bool   HasDeniedName(const NsRequestServer *requestPtr, const char *url);
+static bool   IsDenied(const NsRequestServer *requestPtr, const char *name);
 static bool   MayFollow(int rule, char *path, const char *url);
 static size_t SharedBytes(const char *path, const char *url);
 static bool   IsAllowed(int rule, const char *path);
@@ -27,6 +29,7 @@ NsPublicFile(Ns_DString *dsPtr, NsServer *serverPtr, const char *url,
 
     *isDefaultPtr = false;
     if ((requestPtr->servesDotFiles || !HasHiddenName(url))
+        && (requestPtr->nDenyFiles == 0 || !HasDeniedName(requestPtr, url))
         && NsUrlToFile(dsPtr, serverPtr, url, isDefaultPtr) == NS_OK
         && MayFollow(requestPtr->followSymlinks, Ns_DStringValue(dsPtr) + start,
                      url)) {
@@ -49,6 +52,39 @@ HasHiddenName(const char *url)
 
     return strstr(url, "/.") != NULL
         && strncmp(url, known, sizeof(known) - 1u) != 0;
+}
+
+static bool
+HasDeniedName(const NsRequestServer *requestPtr, const char *url)
+{
+    Ns_DString names;
+    char      *name;
+    bool       isDenied = false;
+
+    Ns_DStringInit(&names);
+    name = Ns_DStringAppend(&names, url);
+    while (name != NULL && !isDenied) {
+        char *end = strchr(name, '/');
+
+        if (end != NULL) {
+            *end++ = '\0';
+        }
+        isDenied = *name != '\0' && IsDenied(requestPtr, name);
+        name = end;
+    }
+    Ns_DStringFree(&names);
+    return isDenied;
+}
+
+static bool
+IsDenied(const NsRequestServer *requestPtr, const char *name)
+{
+    for (int i = 0; i < requestPtr->nDenyFiles; i++) {
+        if (Tcl_StringMatch(name, requestPtr->denyFiles[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*

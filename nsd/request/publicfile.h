@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0
  * publicfile.h --
  *
- *      Which files a URL may lead to: parameters servedotfiles and
+ *      Which files a URL may lead to: parameters servedotfiles, denyfiles and
  *      followsymlinks.
  *
  *      What is decided holds until the file changes, or a directory or link on

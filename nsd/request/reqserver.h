@@ -70,6 +70,9 @@ typedef struct NsRequestServer {
     int          nIndexFiles;
     int          directoryListing; /* 0: none. */
     bool         servesDotFiles;
+    const char  *denyFileList; /* Tcl list of the next; or NULL. */
+    const char **denyFiles;
+    int          nDenyFiles;
     int          followSymlinks; /* NS_LINKS_... */
     const char  *directoryProc;  /* NULL: none. */
     const char  *directoryAdp;   /* NULL: none. */
