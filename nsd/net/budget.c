@@ -15,7 +15,8 @@ static _Atomic int64_t usedBytes[NS_BUDGET_COUNT];
 
 static _Atomic int64_t limitBytes[NS_BUDGET_COUNT] = {
     [NS_BUDGET_BODIES] = INT64_C(256) << 20,
-    [NS_BUDGET_HEADERS] = INT64_C(64) << 20};
+    [NS_BUDGET_HEADERS] = INT64_C(64) << 20,
+    [NS_BUDGET_REPLIES] = INT64_C(64) << 20};
 
 void
 NsBudgetSetLimit(NsBudget budget, int64_t bytes)

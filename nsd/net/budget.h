@@ -5,7 +5,8 @@
  *
  *      A body that would exceed the limit of bodies goes to a temporary file.
  *      A header cannot: one that needs more than the first buffer, and would
- *      exceed the limit of headers, 64 MB, is refused.
+ *      exceed the limit of headers, 64 MB, is refused.  So much memory is for
+ *      output, too, that should be on a disk, when that cannot take it.
  */
 
 #ifndef NSD_NET_BUDGET_H
@@ -13,7 +14,12 @@
 
 #include "nstypes.h"
 
-typedef enum { NS_BUDGET_BODIES, NS_BUDGET_HEADERS, NS_BUDGET_COUNT } NsBudget;
+typedef enum {
+    NS_BUDGET_BODIES,
+    NS_BUDGET_HEADERS,
+    NS_BUDGET_REPLIES,
+    NS_BUDGET_COUNT
+} NsBudget;
 
 /*
  * Set a limit in bytes.  Before the drivers start.

@@ -5,23 +5,27 @@
  */
 
 #include "net/output.h"
+#include "net/budget.h"
 #include "net/spool.h"
+#include "nslog.h"
 #include "nsthread.h"
 #include "base/assert.h"
+#include "base/episode.h"
 
 struct NsOutputNode {
     NsOutputNode *nextPtr;
     NsPiece       piece; /* The rest of it. */
     bool          ownsFd;
-    char          copy[]; /* Bytes of a copied piece. */
+    int64_t       budgetBytes; /* Of NS_BUDGET_REPLIES. */
+    char          copy[];      /* Bytes of a copied piece. */
 };
 
 static NsOutputNode *MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr,
                               size_t skip);
-static NsOutputNode *CopyToMemory(NsOutputStore *storePtr, const char *bytes,
-                                  size_t length);
+static NsOutputNode *Copy(const char *bytes, size_t length);
 static NsOutputNode *CopyToFile(NsOutputStore *storePtr, const char *bytes,
                                 size_t length);
+static NsOutputNode *CopyInstead(const char *bytes, size_t length);
 static void          FreeNode(NsOutputNode *nodePtr);
 
 void
@@ -188,10 +192,13 @@ MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr, size_t skip)
     if (piecePtr->fd < 0 && !isBorrowed) {
         const char *bytes = (const char *) piecePtr->base + skip;
 
-        return storePtr->memoryBytes + (int64_t) length
-                > storePtr->maxMemoryBytes
-            ? CopyToFile(storePtr, bytes, length)
-            : CopyToMemory(storePtr, bytes, length);
+        if (storePtr->memoryBytes + (int64_t) length
+            <= storePtr->maxMemoryBytes) {
+            storePtr->memoryBytes += (int64_t) length;
+            return Copy(bytes, length);
+        }
+        nodePtr = CopyToFile(storePtr, bytes, length);
+        return nodePtr != NULL ? nodePtr : CopyInstead(bytes, length);
     }
     nodePtr = ns_calloc(1u, sizeof(NsOutputNode));
     nodePtr->piece = *piecePtr;
@@ -213,14 +220,13 @@ MakeNode(NsOutputStore *storePtr, const NsPiece *piecePtr, size_t skip)
 }
 
 static NsOutputNode *
-CopyToMemory(NsOutputStore *storePtr, const char *bytes, size_t length)
+Copy(const char *bytes, size_t length)
 {
     NsOutputNode *nodePtr = ns_malloc(sizeof(NsOutputNode) + length);
 
     *nodePtr = (NsOutputNode){
         .piece = {.fd = -1, .base = nodePtr->copy, .length = length}};
     memcpy(nodePtr->copy, bytes, length);
-    storePtr->memoryBytes += (int64_t) length;
     return nodePtr;
 }
 
@@ -245,9 +251,40 @@ CopyToFile(NsOutputStore *storePtr, const char *bytes, size_t length)
     return nodePtr;
 }
 
+/*
+ * In memory, since a full disk, or a lack of descriptors, is no reason to cut
+ * the reply of a client that takes it soon.  A limit that was set is one.
+ */
+static NsOutputNode *
+CopyInstead(const char *bytes, size_t length)
+{
+    static NsEpisode shortage;
+    int              reason = errno;
+    const char      *directory = NsSpoolDirectory(NULL);
+    NsOutputNode    *nodePtr;
+
+    if (reason == EDQUOT
+        || !NsBudgetTake(NS_BUDGET_REPLIES, (int64_t) length)) {
+        errno = reason;
+        return NULL;
+    }
+    if (NsEpisodeBegins(&shortage)) {
+        Ns_Log(Warning,
+               "writer: cannot write replies to a temporary file%s%s: %s; up "
+               "to 64 MB wait in memory instead",
+               directory == NULL ? "" : " in ",
+               directory == NULL ? "" : directory,
+               NsSpoolReason(NS_SPOOL_REPLIES, reason));
+    }
+    nodePtr = Copy(bytes, length);
+    nodePtr->budgetBytes = (int64_t) length;
+    return nodePtr;
+}
+
 static void
 FreeNode(NsOutputNode *nodePtr)
 {
+    NsBudgetGive(NS_BUDGET_REPLIES, nodePtr->budgetBytes);
     if (nodePtr->ownsFd) {
         NsClose(nodePtr->piece.fd);
     }
