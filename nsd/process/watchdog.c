@@ -36,6 +36,7 @@ static volatile bool *serverHasRunPtr;
 
 static char reason[64]; /* Why the last server has ended. */
 
+static void  Advance(NsWatchdogDelay *nextPtr, const struct timespec *startPtr);
 static pid_t StartServer(int nRestarts);
 static int   CountRestarts(void);
 static bool  HasRun(void);
@@ -61,7 +62,7 @@ NsWatchdogRun(void)
     openlog("nsd", LOG_CONS | LOG_NDELAY | LOG_PID, LOG_DAEMON);
     SetHandlers(true);
     while (!isTerminated) {
-        struct timespec start, end;
+        struct timespec start;
         int             status;
         pid_t           pid;
 
@@ -80,6 +81,14 @@ NsWatchdogRun(void)
         if (pid == 0) {
             return;
         }
+        if (pid < 0 && next.nStarts > 0) {
+            /* Processes or memory may be had again later. */
+            Advance(&next, &start);
+            continue;
+        }
+        if (pid < 0) {
+            exit(1);
+        }
         serverPid = pid;
         NsBackgroundLeave();
         if (isTerminated) {
@@ -96,20 +105,30 @@ NsWatchdogRun(void)
             exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         }
         nRestarts++;
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        NsWatchdogAdvance(&next, (long) (end.tv_sec - start.tv_sec));
-        if (next.nStarts > MAX_STARTS) {
-            syslog(LOG_ALERT, "watchdog: giving up after %d restarts",
-                   MAX_STARTS);
-            exit(1);
-        }
+        Advance(&next, &start);
     }
     syslog(LOG_NOTICE, "watchdog: exiting");
     exit(0);
 }
 
 /*
- * 0: this is the server.
+ * After a server that was started at that time; or not at all.
+ */
+static void
+Advance(NsWatchdogDelay *nextPtr, const struct timespec *startPtr)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    NsWatchdogAdvance(nextPtr, (long) (end.tv_sec - startPtr->tv_sec));
+    if (nextPtr->nStarts > MAX_STARTS) {
+        syslog(LOG_ALERT, "watchdog: giving up after %d restarts", MAX_STARTS);
+        exit(1);
+    }
+}
+
+/*
+ * 0: this is the server; -1: there is none.
  */
 static pid_t
 StartServer(int nRestarts)
@@ -118,7 +137,6 @@ StartServer(int nRestarts)
 
     if (pid < 0) {
         syslog(LOG_ERR, "watchdog: fork() failed: '%s'", strerror(errno));
-        exit(1);
     }
     if (pid == 0) {
         SetHandlers(false);
