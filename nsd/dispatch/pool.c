@@ -70,12 +70,14 @@ static void AcceptLocked(NsPool *poolPtr, NsWork *workPtr);
 static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
-static NsWork     *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-static NsLateProc  TakeLate;
-static NsStamp     WaitsSince(const NsWork *workPtr);
-static void        LogLate(NsPool *poolPtr, int nWaiting, int nCurrent);
-static NsWork     *TakeHeadLocked(NsPool *poolPtr);
-static bool        FillPlacesLocked(NsPool *poolPtr);
+static NsWork    *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static NsLateProc TakeLate;
+static NsStamp    WaitsSince(const NsWork *workPtr);
+static void       LogLate(NsPool *poolPtr, int nWaiting, int nCurrent);
+static void       AppendBusiest(NsPool *poolPtr, Ns_DString *dsPtr);
+static void    CountRunning(NsConnThread *threadPtr, Tcl_HashTable *countsPtr);
+static NsWork *TakeHeadLocked(NsPool *poolPtr);
+static bool    FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
 static NsWork     *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
 static bool        LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
@@ -667,13 +669,92 @@ WaitsSince(const NsWork *workPtr)
 static void
 LogLate(NsPool *poolPtr, int nWaiting, int nCurrent)
 {
+    Ns_DString busiest;
+
+    Ns_DStringInit(&busiest);
+    AppendBusiest(poolPtr, &busiest);
     Ns_Log(Warning,
            "pool[%s%s%s]: requests that have waited for %ld s get 503:"
-           " %d wait for %d threads, all of them busy; see ns_server active,"
+           " %d wait for %d threads, all of them busy%s; see ns_server active,"
            " and raise maxthreads or queuetimeout",
            poolPtr->serverPtr->name, *poolPtr->name != '\0' ? " " : "",
            poolPtr->name, (long) (poolPtr->queueTimeout / NS_STAMP_SECOND),
-           nWaiting, nCurrent);
+           nWaiting, nCurrent, Ns_DStringValue(&busiest));
+    Ns_DStringFree(&busiest);
+}
+
+/*
+ * What most of the threads run, and how many; nothing if none does any more.
+ */
+static void
+AppendBusiest(NsPool *poolPtr, Ns_DString *dsPtr)
+{
+    Tcl_HashTable  counts;
+    Tcl_HashEntry *hashPtr, *busiestPtr = NULL;
+    Tcl_HashSearch search;
+    NsConnThread  *threadPtr;
+
+    Tcl_InitHashTable(&counts, TCL_STRING_KEYS);
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        CountRunning(threadPtr, &counts);
+    }
+    for (hashPtr = Tcl_FirstHashEntry(&counts, &search); hashPtr != NULL;
+         hashPtr = Tcl_NextHashEntry(&search)) {
+        if (busiestPtr == NULL
+            || PTR2INT(Tcl_GetHashValue(hashPtr))
+                > PTR2INT(Tcl_GetHashValue(busiestPtr))) {
+            busiestPtr = hashPtr;
+        }
+    }
+    if (busiestPtr != NULL) {
+        Ns_DStringPrintf(dsPtr, ", %d with %s",
+                         PTR2INT(Tcl_GetHashValue(busiestPtr)),
+                         (const char *) Tcl_GetHashKey(&counts, busiestPtr));
+    }
+    Tcl_DeleteHashTable(&counts);
+}
+
+/*
+ * By method and URL.  The description is a list of one list: see describeProc.
+ */
+static void
+CountRunning(NsConnThread *threadPtr, Tcl_HashTable *countsPtr)
+{
+    NsPool        *poolPtr = threadPtr->poolPtr;
+    NsWork        *workPtr = NsConnThreadPin(threadPtr);
+    const char   **works = NULL, **words = NULL;
+    int            nWorks = 0, nWords = 0, isNew;
+    Tcl_HashEntry *hashPtr;
+    Ns_DString     ds;
+
+    if (workPtr == NULL) {
+        return;
+    }
+    Ns_DStringInit(&ds);
+    nsPoolProcs.describeProc(&ds, workPtr, "running", 0);
+    NsPoolUnpin(poolPtr, workPtr);
+    if (Tcl_SplitList(NULL, Ns_DStringValue(&ds), &nWorks, &works) == TCL_OK
+        && nWorks == 1
+        && Tcl_SplitList(NULL, works[0], &nWords, &words) == TCL_OK
+        && nWords > 4) {
+        Ns_DStringTrunc(&ds, 0);
+        Ns_DStringVarAppend(&ds, words[3], " ", words[4], (char *) NULL);
+        hashPtr = Tcl_CreateHashEntry(countsPtr, Ns_DStringValue(&ds), &isNew);
+        Tcl_SetHashValue(hashPtr,
+                         INT2PTR(isNew
+                                     ? 1
+                                     : PTR2INT(Tcl_GetHashValue(hashPtr)) + 1));
+    }
+    if (words != NULL) {
+        Tcl_Free((char *) words);
+    }
+    if (works != NULL) {
+        Tcl_Free((char *) works);
+    }
+    Ns_DStringFree(&ds);
 }
 
 void

@@ -270,7 +270,7 @@ CopyInstead(const char *bytes, size_t length)
     }
     if (NsEpisodeBegins(&shortage)) {
         Ns_Log(Warning,
-               "writer: cannot write replies to a temporary file%s%s: %s; up "
+               "driver: cannot write replies to a temporary file%s%s: %s; up "
                "to 64 MB wait in memory instead",
                directory == NULL ? "" : " in ",
                directory == NULL ? "" : directory,

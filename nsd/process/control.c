@@ -604,8 +604,7 @@ Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
         Ns_DStringPrintf(replyPtr,
                          "'%s' %s: only ready, drain, reopen, restart and "
                          "stop work",
-                         first < argc ? argv[first] : "",
-                         sessionPtr->obstacle);
+                         first < argc ? argv[first] : "", sessionPtr->obstacle);
     } else {
         result = RunScript(sessionPtr, request, replyPtr);
     }

@@ -128,8 +128,8 @@ NsCrashCatch(void)
 {
     static const int fatal[] = {
         SIGILL, SIGTRAP, SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
-    static const int ending[] = {SIGSYS, SIGXCPU, SIGVTALRM, SIGPROF,
-                                 SIGSTKFLT};
+    static const int ending[] = {
+        SIGSYS, SIGXCPU, SIGVTALRM, SIGPROF, SIGSTKFLT};
     void *calls[1];
 
     /* The first call loads a library, which a handler must not do. */

@@ -39,11 +39,10 @@ static struct {
     bool     isEnding;
 } notify;
 
-static void          Send(const char *text);
-static void          SendStop(const char *state, const char *status,
-                              NsStamp time);
-static NsStamp       Sum(NsStamp a, NsStamp b);
-static NsStamp       Interval(void);
+static void    Send(const char *text);
+static void    SendStop(const char *state, const char *status, NsStamp time);
+static NsStamp Sum(NsStamp a, NsStamp b);
+static NsStamp Interval(void);
 static Ns_ThreadProc Run;
 static NsStamp       Tell(bool isReady);
 static bool          IsAlive(void);

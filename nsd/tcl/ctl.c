@@ -24,28 +24,29 @@
 typedef struct State {
     NsServer *serverPtr;
 
-    Ns_Mutex    lock;   /* The session's thread alone changes interp, with the
+    Ns_Mutex lock;      /* The session's thread alone changes interp, with the
                          * lock; others read it so.  Guards the rest. */
     Tcl_Interp *interp; /* NULL: none. */
     bool        isCancelled;
 } State;
 
-static void          *Begin(void);
-static Ns_ReturnCode  Answer(void *state, const char *request, uid_t uid,
-                             Ns_DString *replyPtr);
-static void           Cancel(void *state);
-static void           End(void *state);
-static NsServer      *FindServer(const char *request, const State *statePtr,
-                                 Ns_DString *replyPtr);
-static Ns_ReturnCode  Enter(State *statePtr, NsServer *serverPtr,
+static void         *Begin(void);
+static Ns_ReturnCode Answer(void *state, const char *request, uid_t uid,
                             Ns_DString *replyPtr);
-static void           Leave(State *statePtr);
-static Tcl_Interp    *Exchange(State *statePtr, Tcl_Interp *interp);
+static void          Cancel(void *state);
+static void          End(void *state);
+static NsServer     *FindServer(const char *request, const State *statePtr,
+                                Ns_DString *replyPtr);
+static Ns_ReturnCode Enter(State *statePtr, NsServer *serverPtr,
+                           Ns_DString *replyPtr);
+static void          Leave(State *statePtr);
+static Tcl_Interp   *Exchange(State *statePtr, Tcl_Interp *interp);
 
-static const NsControlProcs procs = {.beginProc = Begin,
-                                     .runProc = Answer,
-                                     .cancelProc = Cancel,
-                                     .endProc = End};
+static const NsControlProcs procs = {
+    .beginProc = Begin,
+    .runProc = Answer,
+    .cancelProc = Cancel,
+    .endProc = End};
 
 void
 NsCtlInit(void)

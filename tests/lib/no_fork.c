@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0
  * no_fork.c --
  *
- *      Preloaded into a server: while there is a file NO_FORK, no process can be
- *      made.  Each attempt adds a byte to it.
+ *      Preloaded into a server: while there is a file NO_FORK, no process can
+ * be made.  Each attempt adds a byte to it.
  */
 
 #include <dlfcn.h>
