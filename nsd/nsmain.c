@@ -19,6 +19,7 @@
 #include "net/driver_listen.h"
 #include "net/handover.h"
 #include "net/init.h"
+#include "net/sockcallback.h"
 #include "nsparam.h"
 #include "nsfile.h"
 #include "nslog.h"
@@ -744,6 +745,7 @@ Stop(NsStamp timeout, int status)
 
     isClean = StopServers(&deadline);
     NsWritersStop(&deadline);
+    NsSockCallbacksStop(&deadline);
     NsDriversWait(&deadline);
 
     NsSchedStop();

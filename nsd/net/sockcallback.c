@@ -336,6 +336,14 @@ Start(void *arg)
     Ns_MutexUnlock(&lock);
 }
 
+void
+NsSockCallbacksStop(const Ns_Time *deadlinePtr)
+{
+    Ns_Time deadline = *deadlinePtr;
+
+    Shutdown(&deadline, NULL);
+}
+
 /*
  * Called to begin (NULL) and to wait, or once for both.
  */

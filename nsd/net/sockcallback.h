@@ -23,4 +23,10 @@ int NsSockCallback(NS_SOCKET sock, Ns_SockProc *proc, void *arg, int when,
  */
 void NsSockCallbacksList(Ns_DString *dsPtr);
 
+/*
+ * At the stop, before the drivers end: callbacks for that run now, and what
+ * they write can still get through a driver.
+ */
+void NsSockCallbacksStop(const Ns_Time *deadlinePtr);
+
 #endif
