@@ -92,7 +92,8 @@ proc _ns_websocket::Serve {options args} {
     if {$extension ne ""} { append answer "Sec-WebSocket-Extensions: $extension\r\n" }
     set state [dict create options $options bits $bits url [ns_conn url] subprotocol $subprotocol]
 
-    ns_conn status 101
+    # Over HTTP/2 the driver makes 200 of it, and leaves out what only HTTP/1.1 has.
+    ns_conn status [expr {[ns_conn version] < 2 ? 101 : 200}]
     set channel [ns_connchan detach]
     set command [list ns_connchan websocket -answer $answer\r\n \
         -maxmessage [dict get $options maxmessage] -maxunsent [dict get $options maxqueue]]
@@ -109,7 +110,7 @@ proc _ns_websocket::Serve {options args} {
 # What the request lacks to be an opening handshake (RFC 6455, section 4.2.1).
 proc _ns_websocket::Problem {headers} {
     set keys [Values $headers sec-websocket-key]
-    if {[ns_conn method] ne "GET" || [ns_conn version] != 1.1} { return "not GET with HTTP/1.1" }
+    if {[ns_conn method] ne "GET" || [ns_conn version] < 1.1} { return "not GET with HTTP/1.1" }
     if {"websocket" ni [Words $headers upgrade]} { return "no field Upgrade: websocket" }
     if {"upgrade" ni [Words $headers connection]} { return "no field Connection: Upgrade" }
     if {[llength $keys] != 1 || ![regexp {^[A-Za-z0-9+/]{21}[AQgw]==$} [lindex $keys 0]]} { return "no valid Sec-WebSocket-Key" }

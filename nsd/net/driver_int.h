@@ -204,6 +204,7 @@ struct NsDriverThread {
     bool                isStarved;    /* Out of descriptors. */
     bool                hasStopped;   /* The listeners are closed. */
     bool                isDrained;    /* Has no more requests to hand over. */
+    bool                hasDeadline;  /* stopDeadline is set. */
     bool                hearsOfFiles; /* See base/filewatch.h; constant. */
     int                 mountsFd;     /* Tells that mounts changed. */
     int                 reserveFd;    /* To be given up for a 503. */
@@ -212,6 +213,7 @@ struct NsDriverThread {
     NsStamp             partialStamp; /* Likewise, too many of one peer. */
     NsStamp             slowStamp;    /* Likewise, a client is too slow. */
     struct NsPeerTable *peersPtr;     /* Half-received requests by peer. */
+    struct NsH2Tunnel  *firstOverPtr; /* Tunnels to be freed; h2tunnel.h. */
     char               *scratch;      /* NS_SCRATCH_BYTES for bodies. */
 };
 

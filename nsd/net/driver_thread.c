@@ -13,6 +13,7 @@
 #include "net/accept.h"
 #include "net/driver_sock.h"
 #include "net/h2session.h"
+#include "net/h2tunnel.h"
 #include "net/handover.h"
 #include "net/makeroom.h"
 #include "net/reader.h"
@@ -56,6 +57,7 @@ static void TimeUp(NsWheelEntry *entryPtr, void *arg);
 static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
                           NsStamp now);
 static void GoOnStopping(NsDriverThread *threadPtr);
+static void StopTunnels(NsDriverThread *threadPtr);
 static void BeginStop(NsDriverThread *threadPtr);
 static bool MayHandOver(const NsDriverThread *threadPtr);
 static bool HasEnded(NsDriverThread *threadPtr);
@@ -103,6 +105,7 @@ Run(NsDriverThread *threadPtr)
         }
     }
     Abandon(threadPtr);
+    NsH2TunnelsFree(threadPtr);
     if (threadPtr->mountsFd >= 0) {
         close(threadPtr->mountsFd);
     }
@@ -156,6 +159,26 @@ GoOnStopping(NsDriverThread *threadPtr)
         threadPtr->isDrained = true;
         NsHandOverNoteDrained();
     }
+    if (!threadPtr->hasDeadline && atomic_load(&threadPtr->stopDeadline) != 0) {
+        threadPtr->hasDeadline = true;
+        StopTunnels(threadPtr);
+    }
+}
+
+/*
+ * All that remains is to send what there is.
+ */
+static void
+StopTunnels(NsDriverThread *threadPtr)
+{
+    for (NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
+         sockPtr = sockPtr->nextPtr) {
+        if (atomic_load_explicit(&sockPtr->state, memory_order_acquire)
+                == NS_SOCK_DRIVER
+            && sockPtr->mode == NS_SOCK_SESSION) {
+            NsH2StopTunnels(sockPtr);
+        }
+    }
 }
 
 static void
@@ -176,6 +199,11 @@ HandleEvent(const NsPollEvent *eventPtr, void *arg)
     }
     if (eventPtr->data == &mountReports) {
         NsFileWatchTakeAll();
+        return;
+    }
+    if (NsH2TunnelIsMarked(eventPtr->data)) {
+        NsHandOverEndDefer(threadPtr);
+        NsH2TunnelHappened(threadPtr, eventPtr->data, eventPtr->what);
         return;
     }
     sockPtr = eventPtr->data;
@@ -261,6 +289,7 @@ static void
 EndDefer(void *arg)
 {
     NsHandOverEndDefer(arg);
+    NsH2TunnelsFree(arg);
 }
 
 static void

@@ -23,11 +23,13 @@
 #define NS_H2_HEAD_ROOM    512
 #define NS_H2_FIELD_ROOM   16
 #define NS_H2_STREAM_RATES 3
-#define NS_H2_RESETS       64 /* A power of two. */
-#define NS_H2_FRAME_HEAD   9u /* Bytes. */
+#define NS_H2_RESETS       64      /* A power of two. */
+#define NS_H2_FRAME_HEAD   9u      /* Bytes. */
+#define NS_H2_WINDOW       262144u /* Of the body of a request. */
 
 typedef struct NsH2Session NsH2Session;
 typedef struct NsH2Stream  NsH2Stream;
+typedef struct NsH2Tunnel  NsH2Tunnel;
 
 /*
  * Bytes on their way: frames to the socket, or a body to the disk.
@@ -84,9 +86,10 @@ struct NsH2Stream {
     NsOutput    incoming;
     bool        hasHeadNews; /* The head is the driver thread's. */
     bool        isFinishedNews;
-    bool        isRefusedNews; /* See NsH2Refuse. */
+    bool        isRefusedNews; /* See NsH2Take. */
     bool        isCutNews;     /* The body is not complete. */
     bool        isStoredNews;  /* See h2upload.h. */
+    NsH2Tunnel *newTunnelPtr;  /* The stream was taken; or NULL. */
 
     /* Written by the driver thread, read by the one that answers. */
     atomic_bool     isGone;   /* Nobody wants the reply. */
@@ -99,7 +102,7 @@ struct NsH2Stream {
     NsH2Stream *prevPtr;
 
     /* Its request. */
-    NsH2Text method, path, authority, cookie;
+    NsH2Text method, path, authority, protocol, cookie;
     size_t   listBytes;  /* As RFC 9113, 10.5.1 counts. */
     bool     hasFields;  /* The request line is written. */
     bool     isTooLarge; /* 431. */
@@ -109,6 +112,8 @@ struct NsH2Stream {
     bool     isHanded;   /* Somebody answers, or has answered. */
     bool     isReceived; /* The client has ended it. */
     bool     isHead;     /* HEAD. */
+    bool     isConnect;  /* It asks for a tunnel (RFC 8441); constant once it
+                          * is taken. */
 
     /* Its body, when that goes to disk; see h2upload.h. */
     bool    isUpload;
@@ -117,6 +122,11 @@ struct NsH2Stream {
     bool    hasFailed; /* It could not. */
     NsH2Out unstored;  /* What has come meanwhile. */
     int     refusal;   /* 413 or 503, when it is back; or 0. */
+
+    /* Its tunnel; see h2tunnel.h. */
+    NsH2Tunnel *tunnelPtr; /* NULL: none, or not yet. */
+    NsH2Out     inward;    /* What the channel has not taken. */
+    bool        isQuiet;   /* Counted in nQuiet. */
 
     /* Its reply. */
     NsOutput output;
@@ -127,7 +137,7 @@ struct NsH2Stream {
     bool     isFinished;  /* Nothing more comes. */
     bool     isSent;      /* To the end. */
     bool     isClosed;    /* For nghttp2. */
-    bool     isRefused;   /* See NsH2Refuse. */
+    bool     isRefused;   /* See NsH2Take. */
     bool     isCut;       /* What is finished is not complete. */
     NsStamp  pauseStamp;  /* A rate allows more then; or 0. */
     NsRate   rate;
@@ -203,6 +213,10 @@ struct NsH2Session {
     bool        mustRetire;  /* A stream may be over. */
     bool        mustTurn;    /* There is more to do; others first. */
     bool        mustStore;   /* Streams have something for the disk. */
+    bool        mustPump;    /* Something happened at the end of a tunnel. */
+    int         nQuiet;      /* Open streams that nothing is expected of. */
+    size_t      inwardBytes; /* What channels have not taken, of all streams; */
+    size_t      heldBytes;   /* for as much the connection's window is shut. */
     NsStamp     lookStamp;   /* When to look at progress; or 0. */
     NsStamp     stopStamp;   /* When to send it, as the server stops; or 0. */
     int32_t     resets[NS_H2_RESETS]; /* The last streams that we reset. */

@@ -14,12 +14,12 @@
  */
 
 #include "net/h2answer.h"
-#include "http/reply.h"
 #include "http/replyfields.h"
 #include "net/h2head.h"
 #include "net/h2info.h"
 #include "net/h2news.h"
 #include "net/h2reply.h"
+#include "net/h2tunnel.h"
 #include "net/readthread.h"
 #include "nslog.h"
 #include "base/assert.h"
@@ -32,11 +32,9 @@
  */
 #define WHOLE_BYTES 16384
 
-static size_t TakeHead(NsH2Stream *streamPtr, const NsPiece *pieces,
-                       int nPieces);
-static void   KeepHead(NsH2Stream *streamPtr, const char *bytes, size_t length);
-static bool   Append(NsH2Stream *streamPtr, NsOutput *outputPtr,
-                     const NsPiece *pieces, int nPieces, size_t skip);
+static void    Refuse(NsSock *sockPtr);
+static bool    Append(NsH2Stream *streamPtr, NsOutput *outputPtr,
+                      const NsPiece *pieces, int nPieces, size_t skip);
 static int64_t Appended(const NsH2Stream *streamPtr);
 static bool    IsComplete(const NsH2Stream *streamPtr);
 static void    Tell(NsH2Stream *streamPtr, NsOutput *addedPtr, bool isEnd,
@@ -62,7 +60,7 @@ NsH2Send(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
         total += (int64_t) pieces[i].length;
     }
     if (!streamPtr->hasHead) {
-        skip = TakeHead(streamPtr, pieces, nPieces);
+        skip = NsH2HeadTake(streamPtr, pieces, nPieces);
         if (streamPtr->hasHead && !NsH2HeadMake(streamPtr)) {
             NsPiecesRelease(pieces, nPieces);
             sockPtr->isBroken = true;
@@ -142,8 +140,43 @@ NsH2SetRate(NsSock *sockPtr, int64_t bytesPerSecond)
                           bytesPerSecond, memory_order_relaxed);
 }
 
-void
-NsH2Refuse(NsSock *sockPtr)
+/*
+ * There is a tunnel for a stream that asks for one, and has no answer yet.
+ */
+int
+NsH2Take(NsSock *sockPtr)
+{
+    static NsEpisode shortage;
+    NsH2Stream      *streamPtr = NsH2StreamOf(sockPtr);
+    NsH2Tunnel      *tunnelPtr;
+    int              fd = -1;
+
+    NsAssert(sockPtr->isStream && !IsDriver(sockPtr));
+    if (!streamPtr->isConnect || streamPtr->hasHead || streamPtr->headBytes > 0u
+        || sockPtr->isBroken) {
+        Refuse(sockPtr);
+        return -1;
+    }
+    tunnelPtr = NsH2IsGone(sockPtr) ? NULL : NsH2TunnelCreate(streamPtr, &fd);
+    if (tunnelPtr != NULL) {
+        Ns_MutexLock(&sockPtr->homePtr->streamLock);
+        streamPtr->newTunnelPtr = tunnelPtr;
+        Ns_MutexUnlock(&sockPtr->homePtr->streamLock);
+    } else if (!NsH2IsGone(sockPtr) && NsEpisodeBegins(&shortage)) {
+        Ns_Log(Error,
+               "%s: cannot open a WebSocket over HTTP/2: %s; raise the limit of"
+               " open files",
+               sockPtr->drvPtr->pub.module, strerror(errno));
+    }
+    NsH2Finish(sockPtr);
+    return fd;
+}
+
+/*
+ * The stream ends, and the client comes with HTTP/1.1.
+ */
+static void
+Refuse(NsSock *sockPtr)
 {
     NsH2Stream *streamPtr = NsH2StreamOf(sockPtr);
 
@@ -152,68 +185,6 @@ NsH2Refuse(NsSock *sockPtr)
     Ns_MutexUnlock(&sockPtr->homePtr->streamLock);
     sockPtr->isBroken = true;
     NsH2Finish(sockPtr);
-}
-
-/*
- * The bytes at the start of the pieces that are the head's.
- */
-static size_t
-TakeHead(NsH2Stream *streamPtr, const NsPiece *pieces, int nPieces)
-{
-    size_t taken = 0u;
-
-    for (int i = 0; i < nPieces && !streamPtr->hasHead; i++) {
-        const char *bytes = pieces[i].base;
-        size_t      length = pieces[i].length;
-        size_t      before = streamPtr->headBytes, end;
-
-        if (length == 0u) {
-            continue;
-        }
-        if (pieces[i].fd >= 0
-            || (before == 0u && !NsReplyMayBeHead(bytes, length))) {
-            /* A reply without a head: all is body. */
-            streamPtr->hasHead = true;
-            return taken;
-        }
-        end = before == 0u ? NsH2HeadBytes(bytes, length) : 0u;
-        KeepHead(streamPtr, bytes, end > 0u ? end : length);
-        if (before > 0u) {
-            end = NsReplyHeadBytes(streamPtr->head, streamPtr->headBytes,
-                                   before);
-            end -= MIN(end, before);
-        }
-        streamPtr->hasHead = end > 0u || streamPtr->headBytes > NS_H2_MAX_LIST;
-        taken += end > 0u ? end : length;
-        if (end > 0u) {
-            streamPtr->headBytes = before + end;
-        }
-    }
-    return taken;
-}
-
-static void
-KeepHead(NsH2Stream *streamPtr, const char *bytes, size_t length)
-{
-    size_t wanted = streamPtr->headBytes + length;
-
-    if (streamPtr->head == NULL) {
-        streamPtr->head = streamPtr->headRoom;
-        streamPtr->headSize = sizeof(streamPtr->headRoom);
-    }
-    if (wanted > streamPtr->headSize) {
-        char *head = ns_malloc(wanted * 2u);
-
-        memcpy(head, streamPtr->head, streamPtr->headBytes);
-        if (streamPtr->head != streamPtr->headRoom) {
-            ns_free(streamPtr->head);
-        }
-        streamPtr->head = head;
-        streamPtr->headSize = wanted * 2u;
-    }
-    NsAssert(wanted <= streamPtr->headSize);
-    memcpy(streamPtr->head + streamPtr->headBytes, bytes, length);
-    streamPtr->headBytes = wanted;
 }
 
 /*

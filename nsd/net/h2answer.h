@@ -32,9 +32,15 @@ const char *NsH2Details(const NsSock *sockPtr);
 void        NsH2SetRate(NsSock *sockPtr, int64_t bytesPerSecond);
 
 /*
- * A stream is no connection that could be taken: it ends, and the client is
- * told to use HTTP/1.1.
+ * Take the stream away from its request, as NsSockTake does, if its client asks
+ * for a tunnel and nothing was sent: a socket, whose other end is the driver
+ * thread's (h2tunnel.h).  What is written there begins with the head of a reply
+ * of HTTP/1.1; with status 101 the tunnel is open.
+ *
+ * -1: the client is gone, there is no descriptor, or the stream is no
+ * connection that could be taken.  Then it ends, and the client is told to use
+ * HTTP/1.1.
  */
-void NsH2Refuse(NsSock *sockPtr);
+int NsH2Take(NsSock *sockPtr);
 
 #endif

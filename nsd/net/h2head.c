@@ -31,15 +31,56 @@ typedef struct Memory {
 
 static _Thread_local Memory memory;
 
-static bool       Parse(NsH2Stream *streamPtr, int *statusPtr);
-static void       Copy(NsH2Stream *streamPtr, const Memory *fromPtr);
-static void       Remember(const NsH2Stream *streamPtr, int status);
-static void       SetStatus(NsH2Stream *streamPtr, int status);
+static size_t HeadBytes(const char *text, size_t length);
+static void   KeepHead(NsH2Stream *streamPtr, const char *bytes, size_t length);
+static bool   Parse(NsH2Stream *streamPtr, int *statusPtr);
+static bool   AnswerConnect(NsH2Stream *streamPtr, int *statusPtr);
+static void   Copy(NsH2Stream *streamPtr, const Memory *fromPtr);
+static void   Remember(const NsH2Stream *streamPtr, int status);
+static void   SetStatus(NsH2Stream *streamPtr, int status);
 static nghttp2_nv MakePair(const char *name, size_t nameLength,
                            const char *value, size_t valueLength);
 
 size_t
-NsH2HeadBytes(const char *text, size_t length)
+NsH2HeadTake(NsH2Stream *streamPtr, const NsPiece *pieces, int nPieces)
+{
+    size_t taken = 0u;
+
+    for (int i = 0; i < nPieces && !streamPtr->hasHead; i++) {
+        const char *bytes = pieces[i].base;
+        size_t      length = pieces[i].length;
+        size_t      before = streamPtr->headBytes, end;
+
+        if (length == 0u) {
+            continue;
+        }
+        if (pieces[i].fd >= 0
+            || (before == 0u && !NsReplyMayBeHead(bytes, length))) {
+            /* A reply without a head: all is body. */
+            streamPtr->hasHead = true;
+            return taken;
+        }
+        end = before == 0u ? HeadBytes(bytes, length) : 0u;
+        KeepHead(streamPtr, bytes, end > 0u ? end : length);
+        if (before > 0u) {
+            end = NsReplyHeadBytes(streamPtr->head, streamPtr->headBytes,
+                                   before);
+            end -= MIN(end, before);
+        }
+        streamPtr->hasHead = end > 0u || streamPtr->headBytes > NS_H2_MAX_LIST;
+        taken += end > 0u ? end : length;
+        if (end > 0u) {
+            streamPtr->headBytes = before + end;
+        }
+    }
+    return taken;
+}
+
+/*
+ * The length of the head at the start of a text; 0: it does not end there.
+ */
+static size_t
+HeadBytes(const char *text, size_t length)
 {
     return memory.bytes > 0u && length >= memory.bytes
             && memcmp(text, memory.text, memory.bytes) == 0
@@ -47,15 +88,45 @@ NsH2HeadBytes(const char *text, size_t length)
         : NsReplyHeadBytes(text, length, 0u);
 }
 
+static void
+KeepHead(NsH2Stream *streamPtr, const char *bytes, size_t length)
+{
+    size_t wanted = streamPtr->headBytes + length;
+
+    if (streamPtr->head == NULL) {
+        streamPtr->head = streamPtr->headRoom;
+        streamPtr->headSize = sizeof(streamPtr->headRoom);
+    }
+    if (wanted > streamPtr->headSize) {
+        char *head = ns_malloc(wanted * 2u);
+
+        memcpy(head, streamPtr->head, streamPtr->headBytes);
+        if (streamPtr->head != streamPtr->headRoom) {
+            ns_free(streamPtr->head);
+        }
+        streamPtr->head = head;
+        streamPtr->headSize = wanted * 2u;
+    }
+    NsAssert(wanted <= streamPtr->headSize);
+    memcpy(streamPtr->head + streamPtr->headBytes, bytes, length);
+    streamPtr->headBytes = wanted;
+}
+
 bool
 NsH2HeadMake(NsH2Stream *streamPtr)
 {
     size_t bytes = streamPtr->headBytes;
     int    status = 200;
+    bool   isUnfit = false;
 
     NsAssert(streamPtr->fields == NULL);
-    if (bytes > 0u && bytes == memory.bytes
-        && memcmp(streamPtr->head, memory.text, bytes) == 0) {
+    if (unlikely(streamPtr->isConnect)) {
+        if (!Parse(streamPtr, &status)) {
+            return false;
+        }
+        isUnfit = !AnswerConnect(streamPtr, &status);
+    } else if (bytes > 0u && bytes == memory.bytes
+               && memcmp(streamPtr->head, memory.text, bytes) == 0) {
         status = memory.status;
         Copy(streamPtr, &memory);
     } else {
@@ -73,7 +144,41 @@ NsH2HeadMake(NsH2Stream *streamPtr)
         }
     }
     SetStatus(streamPtr, status);
-    streamPtr->hasNoBody = streamPtr->isHead || NsStatusHasNoBody(status);
+    streamPtr->hasNoBody = streamPtr->isHead || NsStatusHasNoBody(status)
+        || isUnfit;
+    return true;
+}
+
+/*
+ * To a client that asks for a tunnel, a success says that it is there (RFC
+ * 8441, 5).  Only the channel that has taken the stream says so, in the words
+ * of HTTP/1.1.  False: a page was found instead, which nobody wants.
+ */
+static bool
+AnswerConnect(NsH2Stream *streamPtr, int *statusPtr)
+{
+    int n = 1;
+
+    if (*statusPtr >= 300) {
+        return true;
+    }
+    streamPtr->declared = -1;
+    if (*statusPtr != 101) {
+        *statusPtr = 501;
+        streamPtr->nFields = 1;
+        return false;
+    }
+    NsAssert(streamPtr->tunnelPtr != NULL);
+    *statusPtr = 200;
+    for (int i = 1; i < streamPtr->nFields; i++) {
+        const nghttp2_nv *pairPtr = &streamPtr->fields[i];
+
+        if (pairPtr->namelen != 20u
+            || memcmp(pairPtr->name, "sec-websocket-accept", 20u) != 0) {
+            streamPtr->fields[n++] = *pairPtr;
+        }
+    }
+    streamPtr->nFields = n;
     return true;
 }
 
@@ -91,7 +196,9 @@ Parse(NsH2Stream *streamPtr, int *statusPtr)
         n = NsReplyFieldsParse(streamPtr->head, streamPtr->headBytes, statusPtr,
                                fields, MAX_FIELDS);
     }
-    if (n < 0 || *statusPtr < 200) {
+    if (n < 0
+        || (*statusPtr < 200
+            && (*statusPtr != 101 || streamPtr->tunnelPtr == NULL))) {
         return false;
     }
     streamPtr->nFields = n + 1;

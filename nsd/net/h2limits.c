@@ -14,6 +14,7 @@
 #include "net/h2limits.h"
 #include "net/h2reply.h"
 #include "net/h2request.h"
+#include "net/h2tunnel.h"
 #include "nslog.h"
 #include "base/assert.h"
 
@@ -156,6 +157,14 @@ NsH2CheckTimes(NsH2Session *sessionPtr, NsStamp now)
     return next;
 }
 
+bool
+NsH2HasNoTimes(const NsH2Session *sessionPtr)
+{
+    NsAssert(sessionPtr->nQuiet <= sessionPtr->nOpen);
+    return sessionPtr->nQuiet == sessionPtr->nOpen
+        && sessionPtr->restBytes == 0u && sessionPtr->headStamp == 0;
+}
+
 static NsStamp
 LookInterval(const NsDriver *drvPtr)
 {
@@ -205,7 +214,7 @@ IsReplySlow(NsH2Stream *streamPtr, NsStamp now)
 {
     const NsDriverParams *paramsPtr = &streamPtr->sock.drvPtr->params;
     bool isWaiting = streamPtr->isSubmitted && !streamPtr->isDeferred
-        && streamPtr->output.bytes > 0;
+        && (streamPtr->output.bytes > 0 || NsH2TunnelIsEnding(streamPtr));
 
     if (!isWaiting || streamPtr->sendStamp == 0) {
         streamPtr->sendStamp = isWaiting ? now : 0;

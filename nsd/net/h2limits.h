@@ -23,6 +23,12 @@ void NsH2CountReset(NsH2Session *sessionPtr);
 NsStamp NsH2CheckTimes(NsH2Session *sessionPtr, NsStamp now);
 
 /*
+ * No progress is expected: all open streams are tunnels, which have their own
+ * times.
+ */
+bool NsH2HasNoTimes(const NsH2Session *sessionPtr);
+
+/*
  * End the session.  With a code, open streams end as well; else they are
  * served.  The reason is for the log, or NULL.
  */

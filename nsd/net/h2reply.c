@@ -8,12 +8,14 @@
 
 #include "net/h2reply.h"
 #include "net/h2info.h"
+#include "net/h2tunnel.h"
 #include "net/h2upload.h"
 #include "net/sls.h"
 #include "net/sockstate.h"
 #include "nsthread.h"
 #include "base/assert.h"
 
+static void    OpenTunnel(NsH2Stream *streamPtr);
 static void    Submit(NsH2Stream *streamPtr);
 static ssize_t Read(nghttp2_session *enginePtr, int32_t id, uint8_t *buffer,
                     size_t length, uint32_t *flagsPtr,
@@ -35,6 +37,8 @@ NsH2ReplyAdvance(NsH2Stream *streamPtr)
         NsOutputClear(&streamPtr->output);
     } else if (streamPtr->isRefused) {
         NsH2ReplyReset(streamPtr, NGHTTP2_HTTP_1_1_REQUIRED);
+    } else if (streamPtr->tunnelPtr != NULL && !streamPtr->isSubmitted) {
+        OpenTunnel(streamPtr);
     } else if (!streamPtr->isSubmitted && streamPtr->hasHeadNow) {
         Submit(streamPtr);
     } else if (!streamPtr->isSubmitted && streamPtr->isFinished) {
@@ -47,10 +51,26 @@ NsH2ReplyAdvance(NsH2Stream *streamPtr)
 }
 
 static void
+OpenTunnel(NsH2Stream *streamPtr)
+{
+    switch (NsH2TunnelOpen(streamPtr)) {
+    case NS_TUNNEL_WAITS:
+        break;
+    case NS_TUNNEL_OPENS:
+        Submit(streamPtr);
+        break;
+    case NS_TUNNEL_FAILS:
+        NsH2ReplyReset(streamPtr, NGHTTP2_INTERNAL_ERROR);
+        break;
+    }
+}
+
+static void
 Submit(NsH2Stream *streamPtr)
 {
     nghttp2_data_provider provider = {
-        .source.ptr = streamPtr, .read_callback = Read};
+        .source.ptr = streamPtr,
+        .read_callback = streamPtr->tunnelPtr != NULL ? NsH2TunnelRead : Read};
     bool isWhole = streamPtr->hasNoBody
         || (streamPtr->declared == 0 && streamPtr->sock.receiptPtr == NULL);
 
@@ -306,6 +326,7 @@ Free(NsH2Stream *streamPtr)
 
     NsAssert(!streamPtr->isNews && sockPtr->receiptPtr == NULL);
     NsAssert(streamPtr->incoming.firstPtr == NULL && !streamPtr->isStoring);
+    NsAssert(streamPtr->newTunnelPtr == NULL);
     if (streamPtr->prevPtr != NULL) {
         streamPtr->prevPtr->nextPtr = streamPtr->nextPtr;
     } else {
@@ -320,6 +341,9 @@ Free(NsH2Stream *streamPtr)
         sessionPtr->headPtr = NULL;
     }
     NsH2InfoHide(streamPtr);
+    if (streamPtr->isConnect) {
+        NsH2TunnelEnd(streamPtr);
+    }
     if (streamPtr->isUpload) {
         NsH2UploadDrop(streamPtr);
     }

@@ -9,6 +9,10 @@
  *      HTTP/1.1, and is judged with the limits and rules of that: there is one
  *      place that says what a request may look like.
  *
+ *      A client that asks for a WebSocket (RFC 8441) makes no handshake: it is
+ *      added, so that all to the right of net finds the request that HTTP/1.1
+ *      has for it, a GET.
+ *
  *      Trailers are judged, and forgotten.
  */
 
@@ -18,6 +22,7 @@
 #include "net/body.h"
 #include "net/budget.h"
 #include "net/h2reply.h"
+#include "net/h2tunnel.h"
 #include "net/h2upload.h"
 #include "net/handover.h"
 #include "net/hostmap.h"
@@ -26,6 +31,8 @@
 #include "net/sockstate.h"
 #include "nslog.h"
 #include "base/assert.h"
+#include "base/random.h"
+#include "http/base64.h"
 
 #define FIRST_TEXT_BYTES 2048
 
@@ -53,6 +60,8 @@ static void PutField(NsH2Stream *streamPtr, const char *name, size_t nameBytes,
 static char *Place(NsH2Stream *streamPtr, size_t length);
 static void  PutText(NsH2Stream *streamPtr, const NsH2Text *textPtr);
 static bool  Grow(NsH2Stream *streamPtr, size_t wanted);
+static bool  IsText(const NsH2Text *textPtr, const char *text);
+static void  PutHandshake(NsH2Stream *streamPtr);
 static bool  Judge(NsH2Stream *streamPtr);
 static void  SetVersion(NsH2Stream *streamPtr);
 static bool  TakeData(NsH2Stream *streamPtr, const char *bytes, size_t length);
@@ -194,6 +203,8 @@ TakePseudo(NsH2Stream *streamPtr, const char *name, size_t nameBytes,
         : nameBytes == 5u && memcmp(name, ":path", 5u) == 0 ? &streamPtr->path
         : nameBytes == 10u && memcmp(name, ":authority", 10u) == 0
         ? &streamPtr->authority
+        : nameBytes == 9u && memcmp(name, ":protocol", 9u) == 0
+        ? &streamPtr->protocol
         : NULL;
 
     if (textPtr != NULL) {
@@ -223,6 +234,12 @@ TakeField(NsH2Stream *streamPtr, const char *name, size_t nameBytes,
         streamPtr->isBad |= length != authorityPtr->length
             || strncasecmp(value, authorityPtr->bytes, length) != 0;
         return;
+    }
+    if (streamPtr->isConnect
+        && ((nameBytes == 17u && memcmp(name, "sec-websocket-key", 17u) == 0)
+            || (nameBytes == 14u
+                && memcmp(name, "content-length", 14u) == 0))) {
+        return; /* Without a meaning there: RFC 8441, 5, and 9110, 9.3.6. */
     }
     PutField(streamPtr, name, nameBytes, value, length);
 }
@@ -265,9 +282,15 @@ BeginText(NsH2Stream *streamPtr)
 
     NsAssert(!streamPtr->hasFields);
     streamPtr->hasFields = true;
-    streamPtr->isHead = streamPtr->method.length == 4u
-        && memcmp(streamPtr->method.bytes, "HEAD", 4u) == 0;
-    PutText(streamPtr, &streamPtr->method);
+    streamPtr->isHead = IsText(&streamPtr->method, "HEAD");
+    /* With another method nghttp2 refuses it, once it has the last field. */
+    streamPtr->isConnect = streamPtr->protocol.bytes != NULL
+        && IsText(&streamPtr->method, "CONNECT");
+    if (streamPtr->isConnect) {
+        Put(streamPtr, "GET", 3u);
+    } else {
+        PutText(streamPtr, &streamPtr->method);
+    }
     Put(streamPtr, " ", 1u);
     PutText(streamPtr, targetPtr);
     Put(streamPtr, " HTTP/1.1\r\n", 11u);
@@ -275,6 +298,33 @@ BeginText(NsH2Stream *streamPtr)
         PutField(streamPtr, "host", 4u, streamPtr->authority.bytes,
                  streamPtr->authority.length);
     }
+    if (streamPtr->isConnect) {
+        PutHandshake(streamPtr);
+    }
+}
+
+static bool
+IsText(const NsH2Text *textPtr, const char *text)
+{
+    return textPtr->length == strlen(text)
+        && memcmp(textPtr->bytes, text, textPtr->length) == 0;
+}
+
+/*
+ * What HTTP/1.1 has and HTTP/2 has not.  The key is one that some backend may
+ * get; nobody looks at the answer to it.
+ */
+static void
+PutHandshake(NsH2Stream *streamPtr)
+{
+    unsigned char nonce[16];
+    char          key[NsBase64EncodedBytes(sizeof(nonce))];
+
+    NsRandomBytes(nonce, sizeof(nonce));
+    PutField(streamPtr, "connection", 10u, "Upgrade", 7u);
+    PutField(streamPtr, "upgrade", 7u, "websocket", 9u);
+    PutField(streamPtr, "sec-websocket-key", 17u, key,
+             NsBase64EncodeLine(NS_BASE64_PLAIN, nonce, sizeof(nonce), key));
 }
 
 static void
@@ -385,7 +435,7 @@ NsH2RequestHead(NsH2Stream *streamPtr, bool isEnd)
         HandOver(streamPtr);
         return;
     }
-    if (!isEnd) {
+    if (!isEnd && !streamPtr->isConnect) {
         NsReadStep step = NsBodyBeginFrames(sockPtr);
 
         if (step == NS_STEP_REQUEST) {
@@ -427,6 +477,10 @@ Judge(NsH2Stream *streamPtr)
     } else if (status == NS_PARSE_DONE && streamPtr->isBad) {
         status = NS_PARSE_REFUSED;
         NsHttpParserRefuse(parserPtr, 400, "Host: is not what :authority is");
+    } else if (status == NS_PARSE_DONE && streamPtr->isConnect
+               && !IsText(&streamPtr->protocol, "websocket")) {
+        status = NS_PARSE_REFUSED;
+        NsHttpParserRefuse(parserPtr, 501, ":protocol: is not websocket");
     }
     SetVersion(streamPtr);
     if (status == NS_PARSE_DONE) {
@@ -482,12 +536,17 @@ NsH2RequestData(nghttp2_session *enginePtr, uint8_t flags, int32_t id,
 }
 
 /*
- * True: they wait for the disk, and the client's windows are not opened yet.
+ * True: the client's windows are not opened yet.  They wait for the disk, or
+ * are a tunnel's.
  */
 static bool
 TakeData(NsH2Stream *streamPtr, const char *bytes, size_t length)
 {
     streamPtr->recvBytes += (int64_t) length;
+    if (streamPtr->isConnect) {
+        NsH2TunnelTake(streamPtr, bytes, length);
+        return true;
+    }
     if (streamPtr->isHanded || streamPtr->isSubmitted
         || streamPtr->refusal != 0) {
         /* Refused, or answered already.  A client that is told so at once may
@@ -567,6 +626,10 @@ void
 NsH2RequestEnd(NsH2Stream *streamPtr)
 {
     streamPtr->isReceived = true;
+    if (streamPtr->isConnect) {
+        NsH2TunnelFlush(streamPtr);
+        return;
+    }
     if (!streamPtr->isTaken || streamPtr->isHanded || streamPtr->isSubmitted) {
         return;
     }

@@ -18,6 +18,7 @@
 #include "net/h2limits.h"
 #include "net/h2reply.h"
 #include "net/h2request.h"
+#include "net/h2tunnel.h"
 #include "net/h2upload.h"
 #include "net/makeroom.h"
 #include "net/reader.h"
@@ -35,8 +36,12 @@
 #define OUT_BYTES      65536
 #define MAX_SENDS      8
 #define MAX_READS      4
-#define STREAM_WINDOW  262144
 #define SESSION_WINDOW (1 << 20)
+
+/*
+ * When a session with nothing but silent tunnels is looked at.
+ */
+#define QUIET_NS (3600 * NS_STAMP_SECOND)
 
 /*
  * Frames of ours that wait for the client to read: nghttp2 bounds what answers
@@ -69,6 +74,7 @@ static int  NoteError(nghttp2_session *enginePtr, int code, const char *text,
 
 static bool IsPreface(const char *buffer, size_t used);
 static void Start(NsH2Session *sessionPtr);
+static void PumpTunnels(NsH2Session *sessionPtr);
 static void Receive(NsH2Session *sessionPtr);
 static void Feed(NsH2Session *sessionPtr, const char *bytes, size_t length);
 static void Give(NsH2Session *sessionPtr, const char *bytes, size_t length);
@@ -182,9 +188,10 @@ Start(NsH2Session *sessionPtr)
 {
     static const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, NS_H2_MAX_STREAMS},
-        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, NS_H2_WINDOW},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, NS_H2_MAX_LIST},
-        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
+        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+        {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1}};
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
@@ -220,6 +227,7 @@ NsH2Serve(NsDriverThread *threadPtr, NsSock *sockPtr)
         return Settle(sessionPtr);
     }
     if (!sessionPtr->isBroken) {
+        PumpTunnels(sessionPtr);
         Receive(sessionPtr);
         NsH2UploadsPass(sessionPtr);
     }
@@ -234,6 +242,26 @@ NsH2TakePost(NsSock *sockPtr)
 {
     atomic_store_explicit(&sockPtr->sessionPtr->isPosted, false,
                           memory_order_release);
+}
+
+/*
+ * Those at whose ends something has happened.
+ */
+static void
+PumpTunnels(NsH2Session *sessionPtr)
+{
+    if (!sessionPtr->mustPump) {
+        return;
+    }
+    sessionPtr->mustPump = false;
+    for (NsH2Stream *streamPtr = sessionPtr->firstPtr; streamPtr != NULL;
+         streamPtr = streamPtr->nextPtr) {
+        if (streamPtr->tunnelPtr != NULL && streamPtr->tunnelPtr->mustPump) {
+            streamPtr->tunnelPtr->mustPump = false;
+            NsH2TunnelFlush(streamPtr);
+            NsH2ReplyAdvance(streamPtr);
+        }
+    }
 }
 
 static void
@@ -410,7 +438,9 @@ TakeFrame(nghttp2_session *enginePtr, const nghttp2_frame *framePtr, void *arg)
         }
         break;
     case NGHTTP2_RST_STREAM:
-        if (streamPtr != NULL && !streamPtr->isSent) {
+        if (streamPtr != NULL && !streamPtr->isSent
+            && (streamPtr->tunnelPtr == NULL || !streamPtr->isSubmitted)) {
+            /* An open tunnel has had its answer. */
             NsH2CountReset(sessionPtr);
         }
         break;
@@ -470,6 +500,10 @@ NoteSent(nghttp2_session *enginePtr, const nghttp2_frame *framePtr, void *arg)
     if ((type == NGHTTP2_HEADERS || type == NGHTTP2_DATA)
         && (framePtr->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
         streamPtr->isSent = true;
+        if (streamPtr->isConnect && !streamPtr->isReceived) {
+            /* There is nobody to whom more of the client could go. */
+            NsH2ReplyReset(streamPtr, NGHTTP2_NO_ERROR);
+        }
     }
     return 0;
 }
@@ -480,7 +514,10 @@ NoteClose(nghttp2_session *enginePtr, int32_t id, uint32_t code, void *arg)
     NsH2Session *sessionPtr = arg;
     NsH2Stream *streamPtr = nghttp2_session_get_stream_user_data(enginePtr, id);
 
-    NsAssert(sessionPtr->nOpen > 0);
+    if (streamPtr != NULL) {
+        NsH2TunnelNoteClose(streamPtr);
+    }
+    NsAssert(sessionPtr->nOpen > sessionPtr->nQuiet);
     if (--sessionPtr->nOpen == 0) {
         sessionPtr->sockPtr->idleSince = NsClockRecent();
     }
@@ -540,6 +577,10 @@ TakeNews(NsH2Session *sessionPtr)
         streamPtr->isCut = streamPtr->isCutNews;
         streamPtr->isBack = streamPtr->isStoredNews;
         streamPtr->isStoredNews = false;
+        if (streamPtr->newTunnelPtr != NULL) {
+            streamPtr->tunnelPtr = streamPtr->newTunnelPtr;
+            streamPtr->newTunnelPtr = NULL;
+        }
         streamPtr->nextTakenPtr = streamPtr->nextNewsPtr;
     }
     Ns_MutexUnlock(&threadPtr->streamLock);
@@ -726,6 +767,9 @@ SetDeadline(NsH2Session *sessionPtr)
 
     if (deadline != 0) {
         sessionPtr->lookStamp = 0;
+    } else if (NsH2HasNoTimes(sessionPtr)) {
+        sessionPtr->lookStamp = 0;
+        deadline = NsClockRecent() + QUIET_NS;
     } else {
         if (sessionPtr->lookStamp == 0) {
             sessionPtr->lookStamp = NsH2CheckTimes(sessionPtr, NsClockRecent());
@@ -825,6 +869,15 @@ NsH2Stop(NsDriverThread *threadPtr, NsSock *sockPtr)
     }
 }
 
+void
+NsH2StopTunnels(NsSock *sockPtr)
+{
+    for (NsH2Stream *streamPtr = sockPtr->sessionPtr->firstPtr;
+         streamPtr != NULL; streamPtr = streamPtr->nextPtr) {
+        NsH2TunnelStop(streamPtr);
+    }
+}
+
 bool
 NsH2MayHandOver(const NsSock *sockPtr)
 {
@@ -885,6 +938,7 @@ Break(NsH2Session *sessionPtr)
          streamPtr = streamPtr->nextPtr) {
         if (!streamPtr->isClosed) {
             streamPtr->isClosed = true;
+            NsH2TunnelNoteClose(streamPtr);
             atomic_store_explicit(&streamPtr->isGone, !streamPtr->isSent,
                                   memory_order_release);
         }

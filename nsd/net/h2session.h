@@ -45,6 +45,12 @@ bool NsH2TimeUp(NsDriverThread *threadPtr, NsSock *sockPtr);
 void NsH2Stop(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 /*
+ * All else has ended, also what has WebSockets say goodbye: those that still
+ * are there end.
+ */
+void NsH2StopTunnels(NsSock *sockPtr);
+
+/*
  * Whether more requests may come.  At the last deadline: nobody has the
  * session's streams; it is gone, and the connection may go.
  */

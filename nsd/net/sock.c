@@ -176,11 +176,13 @@ NsSockTake(NsSock *sockPtr, Ns_Sock *takenPtr)
     if (sockPtr->isStream) {
         if (takenPtr != NULL) {
             *takenPtr = sockPtr->pub;
-            takenPtr->sock = -1;
             takenPtr->arg = NULL;
         }
-        NsH2Refuse(sockPtr);
-        return -1;
+        fd = NsH2Take(sockPtr);
+        if (takenPtr != NULL) {
+            takenPtr->sock = fd;
+        }
+        return fd;
     }
     if (sockPtr->jobPtr != NULL && NsWriterDrain(sockPtr) != NS_OK) {
         sockPtr->isBroken = true;
