@@ -4,8 +4,9 @@
 #       A browser without a window (Chromium), driven by its DevTools protocol.
 #
 #       browser start                       starts it; browser stop ends it
-#       browser visit URL ?WIDTH? ?SCHEME?  loads a page of the server in a window of this
-#                                           width (1280), light or dark, and waits for it
+#       browser visit URL ?WIDTH? ?SCHEME?  loads a page of the server, or a whole URL, in a
+#                                           window of this width (1280), light or dark, and
+#                                           waits for it
 #       browser evaluate SCRIPT             the value of an expression, also of a promise
 #       browser press Tab                   presses a key and lets it go
 
@@ -29,7 +30,7 @@ proc browser::start {} {
     set directory [string trim [exec mktemp -d /tmp/nsd-browser.XXXXXX]]
     set process [exec {*}$chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync --disable-extensions \
-        --user-data-dir=$directory --remote-debugging-port=0 about:blank >$directory/log 2>@1 &]
+        --ignore-certificate-errors --user-data-dir=$directory --remote-debugging-port=0 about:blank >$directory/log 2>@1 &]
     waitFor {[file exists $directory/DevToolsActivePort] && [llength [readFile $directory/DevToolsActivePort]] == 2}
     lassign [readFile $directory/DevToolsActivePort] port path
     set channel [socket 127.0.0.1 $port]
@@ -59,7 +60,8 @@ proc browser::stop {} {
 proc browser::visit {url {width 1280} {scheme light}} {
     Call Emulation.setDeviceMetricsOverride "\"width\":$width,\"height\":900,\"deviceScaleFactor\":1,\"mobile\":false"
     Call Emulation.setEmulatedMedia "\"features\":\[{\"name\":\"prefers-color-scheme\",\"value\":\"$scheme\"}\]"
-    Call Page.navigate "\"url\":[Quoted http://127.0.0.1:[port]$url]" Page.loadEventFired
+    if {![string match *://* $url]} { set url http://127.0.0.1:[port]$url }
+    Call Page.navigate "\"url\":[Quoted $url]" Page.loadEventFired
     return
 }
 
