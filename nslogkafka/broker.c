@@ -361,21 +361,23 @@ bool
 BrokerSend(Broker *brokerPtr, const BrokerMessage *messagePtr)
 {
     const BrokerProducer *producerPtr = &brokerPtr->producers[brokerPtr->turn];
-    rd_kafka_vu_t         parts[] = {
-                {.vtype = RD_KAFKA_VTYPE_RKT,
-                 .u = {.rkt = messagePtr->isPosition ? producerPtr->positions
-                                                     : producerPtr->rows}},
-                {.vtype = RD_KAFKA_VTYPE_KEY,
-                 .u = {.mem = {(void *) messagePtr->key.bytes,
-                               messagePtr->key.length}}},
-                {.vtype = RD_KAFKA_VTYPE_VALUE,
-                 .u = {.mem = {(void *) messagePtr->value.bytes,
-                               messagePtr->value.length}}},
-                {.vtype = RD_KAFKA_VTYPE_TIMESTAMP,
-                 .u = {.i64 = messagePtr->nanos / 1000000}},
-                {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},
-                {.vtype = RD_KAFKA_VTYPE_HEADERS,
-                 .u = {.headers = messagePtr->headers}}};
+    rd_kafka_topic_t     *topic = messagePtr->isPosition
+            ? producerPtr->positions
+            : producerPtr->rows;
+
+    rd_kafka_vu_t parts[] = {
+        {.vtype = RD_KAFKA_VTYPE_RKT, .u = {.rkt = topic}},
+        {.vtype = RD_KAFKA_VTYPE_KEY,
+         .u = {.mem = {(void *) messagePtr->key.bytes,
+                       messagePtr->key.length}}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE,
+         .u = {.mem = {(void *) messagePtr->value.bytes,
+                       messagePtr->value.length}}},
+        {.vtype = RD_KAFKA_VTYPE_TIMESTAMP,
+         .u = {.i64 = messagePtr->nanos / 1000000}},
+        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u = {.i = RD_KAFKA_MSG_F_COPY}},
+        {.vtype = RD_KAFKA_VTYPE_HEADERS,
+         .u = {.headers = messagePtr->headers}}};
     size_t            n = Ns_NrElements(parts) - (messagePtr->headers == NULL);
     rd_kafka_error_t *error;
     rd_kafka_resp_err_t code;
