@@ -24,6 +24,7 @@
 #include "nsprocess.h"
 #include "base/assert.h"
 #include "base/filewatch.h"
+#include "process/restart.h"
 
 #include <sched.h>
 
@@ -31,6 +32,12 @@
  * When the server stops: how long an idle client may take to close.
  */
 #define STOP_LINGER_NS INT64_C(40000000)
+
+/*
+ * Before the program is executed again: how long after its last reply a client
+ * may send its next request.
+ */
+#define RESTART_GRACE_NS INT64_C(500000000)
 
 /*
  * New connections of one turn: about a millisecond of handshakes.
@@ -42,26 +49,27 @@
  */
 static const int fileReports, mountReports;
 
-static void Run(NsDriverThread *threadPtr);
-static void HearOfFiles(NsDriverThread *threadPtr);
-static void Leave(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp since);
-static void Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void HandleEvent(const NsPollEvent *eventPtr, void *arg);
-static void TakeBack(NsInboxNode *nodePtr, void *arg);
-static bool IsSettingUp(const NsSock *sockPtr);
-static void PutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void TakePutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
-static void PrepareDefer(NsDriverThread *threadPtr, const NsSock *sockPtr);
-static void EndDefer(void *arg);
-static void TimeUp(NsWheelEntry *entryPtr, void *arg);
-static void EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
-                          NsStamp now);
-static void GoOnStopping(NsDriverThread *threadPtr);
-static void StopTunnels(NsDriverThread *threadPtr);
-static void BeginStop(NsDriverThread *threadPtr);
-static bool MayHandOver(const NsDriverThread *threadPtr);
-static bool HasEnded(NsDriverThread *threadPtr);
-static void Abandon(NsDriverThread *threadPtr);
+static void    Run(NsDriverThread *threadPtr);
+static void    HearOfFiles(NsDriverThread *threadPtr);
+static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp since);
+static void    Lose(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void    HandleEvent(const NsPollEvent *eventPtr, void *arg);
+static void    TakeBack(NsInboxNode *nodePtr, void *arg);
+static bool    IsSettingUp(const NsSock *sockPtr);
+static void    PutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void    TakePutOff(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void    PrepareDefer(NsDriverThread *threadPtr, const NsSock *sockPtr);
+static void    EndDefer(void *arg);
+static void    TimeUp(NsWheelEntry *entryPtr, void *arg);
+static NsStamp StopLimit(const NsSock *sockPtr, NsStamp now);
+static void    EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr,
+                             NsStamp now);
+static void    GoOnStopping(NsDriverThread *threadPtr);
+static void    StopTunnels(NsDriverThread *threadPtr);
+static void    BeginStop(NsDriverThread *threadPtr);
+static bool    MayHandOver(const NsDriverThread *threadPtr);
+static bool    HasEnded(NsDriverThread *threadPtr);
+static void    Abandon(NsDriverThread *threadPtr);
 
 static const NsReadKind kind = {
     .ownState = NS_SOCK_DRIVER,
@@ -315,7 +323,7 @@ TakeBack(NsInboxNode *nodePtr, void *arg)
                      atomic_load_explicit(&sockPtr->deadline,
                                           memory_order_relaxed));
     if (threadPtr->hasStopped && sockPtr->mode == NS_SOCK_READING) {
-        NsSockHurry(threadPtr, sockPtr, NsClockNow() + NS_STOP_GRACE);
+        NsSockHurry(threadPtr, sockPtr, StopLimit(sockPtr, NsClockNow()));
     }
     NsReadComeBack(threadPtr, sockPtr, false);
 }
@@ -387,10 +395,10 @@ EndLastMoment(NsDriverThread *threadPtr, NsSock *sockPtr, NsStamp now)
 static void
 BeginStop(NsDriverThread *threadPtr)
 {
-    NsStamp limit = NsClockNow() + NS_STOP_GRACE;
+    NsStamp now = NsClockNow();
 
-    Ns_Log(Notice, "[driver:%s]: stopping", threadPtr->drvPtr->pub.module);
     NsAcceptStop(threadPtr);
+    Ns_Log(Notice, "[driver:%s]: stopping", threadPtr->drvPtr->pub.module);
     /* Unfinished heads have their time. */
     for (NsSock *sockPtr = threadPtr->others.firstPtr; sockPtr != NULL;
          sockPtr = sockPtr->nextPtr) {
@@ -400,10 +408,34 @@ BeginStop(NsDriverThread *threadPtr)
             if (sockPtr->mode == NS_SOCK_SESSION) {
                 NsH2Stop(threadPtr, sockPtr);
             } else {
-                NsSockHurry(threadPtr, sockPtr, limit);
+                NsSockHurry(threadPtr, sockPtr, StopLimit(sockPtr, now));
             }
         }
     }
+}
+
+/*
+ * Until when an idle connection may bring a request.  If the program is about
+ * to be executed again, clients that are at work should not see it: one that
+ * has just had a reply gets longer for its next request, whose reply then tells
+ * it to connect anew.
+ */
+static NsStamp
+StopLimit(const NsSock *sockPtr, NsStamp now)
+{
+    NsStamp limit = now + NS_STOP_GRACE;
+
+    if (sockPtr->mode == NS_SOCK_READING && sockPtr->acceptStamp == 0
+        && NsSockIsIdle(sockPtr) && NsRestartIsWanted()) {
+        NsStamp end = atomic_load_explicit(&sockPtr->deadline,
+                                           memory_order_relaxed)
+            - sockPtr->drvPtr->settings.keepWait + RESTART_GRACE_NS;
+
+        if (end > limit && end <= now + RESTART_GRACE_NS) {
+            limit = end;
+        }
+    }
+    return limit;
 }
 
 /*
