@@ -76,6 +76,12 @@
 #define PATIENCE NS_STAMP_SECOND
 
 /*
+ * Longer than any wait takes that an order can end: Tcl's own look up every
+ * half second, later on a busy machine.
+ */
+#define ORDER_PATIENCE (3 * NS_STAMP_SECOND)
+
+/*
  * A question; lives on the asker's stack until it is answered or withdrawn.
  */
 typedef struct Question {
@@ -825,7 +831,7 @@ LookAtClient(Runner *runnerPtr)
 static Ns_ReturnCode
 AwaitTaken(Runner *runnerPtr, uint64_t nTaken)
 {
-    NsStamp       deadline = NsClockNow() + PATIENCE;
+    NsStamp       deadline = NsClockNow() + ORDER_PATIENCE;
     Ns_ReturnCode status = NS_ERROR;
 
     Ns_MutexLock(&runnerPtr->lock);
