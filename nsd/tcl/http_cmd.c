@@ -197,7 +197,7 @@ WaitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         Tcl_Obj *const *objv)
 {
     NsHttpJob **jobPtrPtr;
-    WaitOptions options = {NULL};
+    WaitOptions options = {.timeoutPtr = NULL};
     Tcl_Obj    *idObj;
     int         result;
     void       *isSet = INT2PTR(1);

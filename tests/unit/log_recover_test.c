@@ -507,9 +507,9 @@ StartSystem(void)
 
 static size_t nWritten; /* Bytes of the lines that reach the file. */
 
-static const char firstLine[] = "[100.500000+0.250000][7.1][t] Notice: one\n";
-static const char bothLines[] = "[100.500000+0.250000][7.1][t] Notice: one\n"
-                                "[102.000000+1.500000][7.1][t] Notice: two\n";
+#define FIRST_LINE "[100.500000+0.250000][7.1][t] Notice: one\n"
+static const char bothLines[] = FIRST_LINE
+    "[102.000000+1.500000][7.1][t] Notice: two\n";
 
 static void
 DieWritingEntries(void)
@@ -555,9 +555,9 @@ LinesWithTimesSinceOthersAreFound(void **state)
     static const size_t ends[] = {
         1,
         20,
-        sizeof(firstLine) - 2,
-        sizeof(firstLine) - 1,
-        sizeof(firstLine) + 12,
+        sizeof(FIRST_LINE) - 2,
+        sizeof(FIRST_LINE) - 1,
+        sizeof(FIRST_LINE) + 12,
         sizeof(bothLines) - 2,
         sizeof(bothLines) - 1};
 

@@ -491,12 +491,15 @@ TemplateLine(const char *text, const Fields *fieldsPtr, bool isByPieces,
     return line;
 }
 
+#define COMBINED                                                           \
+    "$peer - $user [$localtime] \"$request\" $status $bytes \"$referer\" " \
+    "\"$agent\""
+
 static void
 ATemplateMakesTheSameLineOfPlainRecordsAndOfOthers(void **state)
 {
     static const char *const templates[] = {
-        "$peer - $user [$localtime] \"$request\" $status $bytes \"$referer\" "
-        "\"$agent\" $duration",
+        COMBINED " $duration",
         "$method $url $path $query $protocol$$",
         "${peer}$epoch$accept$queue$filter$run",
         "a text without any variable, longer than what is copied at once",
