@@ -322,6 +322,7 @@ StartDriver(NsDriver *drvPtr)
         }
     }
     StartHelpers(drvPtr);
+    atomic_store_explicit(&drvPtr->hasStarted, true, memory_order_release);
     for (int i = 0; i < n; i++) {
         NsReadThreadStart(drvPtr->threads[i]);
     }

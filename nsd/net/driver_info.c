@@ -83,7 +83,7 @@ NsDriverThreads(Ns_DString *dsPtr, const char *server)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; MayShow(drvPtr, server) && drvPtr->threads != NULL
+        for (int i = 0; MayShow(drvPtr, server) && NsDriverHasStarted(drvPtr)
              && i < drvPtr->params.nDriverThreads;
              i++) {
             Tcl_DStringAppendElement(dsPtr, drvPtr->threads[i]->name);
@@ -96,7 +96,7 @@ NsDriverStats(Ns_DString *dsPtr, const char *server)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; MayShow(drvPtr, server) && drvPtr->threads != NULL
+        for (int i = 0; MayShow(drvPtr, server) && NsDriverHasStarted(drvPtr)
              && i < drvPtr->params.nDriverThreads;
              i++) {
             AppendThreadStats(dsPtr, drvPtr->threads[i]);
@@ -109,12 +109,13 @@ NsWriterList(Ns_DString *dsPtr, const char *server, bool isLong)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
+        if (!NsDriverHasStarted(drvPtr)) {
+            continue;
+        }
         for (int i = 0; i < drvPtr->nWriters; i++) {
             NsWriterAppendList(drvPtr->writers[i], dsPtr, server, isLong);
         }
-        for (int i = 0;
-             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
-             i++) {
+        for (int i = 0; i < drvPtr->params.nDriverThreads; i++) {
             NsH2InfoAppend(drvPtr->threads[i], dsPtr, server, isLong);
         }
     }
@@ -125,7 +126,8 @@ NsWriterStats(Ns_DString *dsPtr)
 {
     for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
          drvPtr = drvPtr->nextPtr) {
-        for (int i = 0; i < drvPtr->nWriters; i++) {
+        for (int i = 0; NsDriverHasStarted(drvPtr) && i < drvPtr->nWriters;
+             i++) {
             NsWriterAppendStats(drvPtr->writers[i], dsPtr);
         }
     }

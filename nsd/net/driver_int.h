@@ -290,9 +290,20 @@ struct NsDriver {
     NsWriter       **writers;  /* Constant after start; at least
                                 * one. */
     int         nWriters;      /* Constant after start. */
+    atomic_bool hasStarted;    /* The four above are there; see below. */
     atomic_uint nextWriter;    /* In turn; any thread, relaxed. */
     NsDriver   *nextPtr;       /* Constant after start. */
 };
+
+/*
+ * Whether its threads may be looked at by those that it has not made: one
+ * driver serves while the next one is started.  Set by the main thread.
+ */
+static inline bool
+NsDriverHasStarted(const NsDriver *drvPtr)
+{
+    return atomic_load_explicit(&drvPtr->hasStarted, memory_order_acquire);
+}
 
 /*
  * All drivers, in order of registration; constant after start.

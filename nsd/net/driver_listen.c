@@ -167,7 +167,7 @@ NsDriverSetNoDelay(const NsDriver *drvPtr)
     /* A thread that stops may close its listeners meanwhile; where another
      * socket gets the number, the option costs nothing. */
     for (int i = 0;
-         drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads; i++) {
+         NsDriverHasStarted(drvPtr) && i < drvPtr->params.nDriverThreads; i++) {
         const NsDriverThread *threadPtr = drvPtr->threads[i];
 
         for (int j = 0; j < threadPtr->nListeners; j++) {
