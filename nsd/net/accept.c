@@ -50,6 +50,7 @@ static void Adopt(NsDriverThread *threadPtr, NsSock *sockPtr,
                   NS_DRIVER_ACCEPT_STATUS status);
 static void Starve(NsDriverThread *threadPtr, int listenFd, int reason);
 static void Refuse(NsDriverThread *threadPtr, int listenFd);
+static bool HasReserve(NsDriverThread *threadPtr);
 static void Listen(NsDriverThread *threadPtr);
 static void Ignore(NsDriverThread *threadPtr, int n);
 static void IgnoreAll(NsDriverThread *threadPtr);
@@ -110,6 +111,12 @@ NsAcceptResume(NsDriverThread *threadPtr)
 void
 NsAcceptRetry(NsDriverThread *threadPtr)
 {
+    /* The first descriptor that is free is the reserve: a client that got it
+     * might keep it, and no other would be answered. */
+    if (!HasReserve(threadPtr)) {
+        RetryLater(threadPtr);
+        return;
+    }
     threadPtr->isStarved = false;
     if (!threadPtr->isListening && !threadPtr->hasStopped) {
         Listen(threadPtr);
@@ -312,9 +319,7 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
     for (int i = 0; i < MAX_REFUSALS && threadPtr->reserveFd >= 0; i++) {
         Refuse(threadPtr, listenFd);
     }
-    if (threadPtr->reserveFd < 0) {
-        threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    }
+    (void) HasReserve(threadPtr);
     /* Those who come later find the descriptors of these. */
     while (threadPtr->nLeaving < MAX_LEAVING
            && NsSocksMakeRoom(threadPtr) != NULL) {
@@ -322,6 +327,18 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
     }
     IgnoreAll(threadPtr);
     RetryLater(threadPtr);
+}
+
+/*
+ * Another thread may have taken its number while it was in use.
+ */
+static bool
+HasReserve(NsDriverThread *threadPtr)
+{
+    if (threadPtr->reserveFd < 0) {
+        threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    return threadPtr->reserveFd >= 0;
 }
 
 /*
