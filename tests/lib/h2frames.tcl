@@ -176,7 +176,11 @@ proc h2::take {channel} {
                 send $channel [frame window 0 0 [binary format I $n]] [frame window 0 $id [binary format I $n]]
             }
         }
-        rst { set ends($channel,$id) [resetCode $frame] }
+        rst {
+            # After the end, it says that no more of the request is wanted.
+            set code [resetCode $frame]
+            if {![ended $channel $id] || $code ne "NO_ERROR"} { set ends($channel,$id) $code }
+        }
         window {
             binary scan $payload I n
             incr opened($channel,$id) $n
