@@ -19,7 +19,7 @@ proc h2::open {{settings {}} {handle ""}} {
     set channel [connect $handle]
     fconfigure $channel -buffering full -buffersize 100000
     # Its name may be that of an earlier one.
-    foreach name {statuses bytes ends opened} { array unset h2::$name $channel,* }
+    foreach name {statuses bytes ends resets opened} { array unset h2::$name $channel,* }
     unset -nocomplain h2::isMean($channel)
     set payload ""
     foreach {id value} $settings { append payload [binary format SI $id $value] }
@@ -104,11 +104,12 @@ proc h2::status {frame} {
 
 namespace eval h2 {
     # By channel and stream: the status; bytes that have come, and not been heard; what has ended
-    # the stream, "" as long as it goes on; by how much the server has opened its window, that of
-    # the connection being stream 0.
+    # the stream first, "" as long as it goes on; the code of its reset, if there was one; by how
+    # much the server has opened its window, that of the connection being stream 0.
     array set statuses {}
     array set bytes {}
     array set ends {}
+    array set resets {}
     array set opened {}
     # Channels whose windows are not opened again.
     array set isMean {}
@@ -158,6 +159,7 @@ proc h2::take {channel} {
     variable statuses
     variable bytes
     variable ends
+    variable resets
     variable opened
     variable isMean
     set frame [receive $channel]
@@ -178,8 +180,8 @@ proc h2::take {channel} {
         }
         rst {
             # After the end, it says that no more of the request is wanted.
-            set code [resetCode $frame]
-            if {![ended $channel $id] || $code ne "NO_ERROR"} { set ends($channel,$id) $code }
+            set resets($channel,$id) [resetCode $frame]
+            if {![ended $channel $id]} { set ends($channel,$id) $resets($channel,$id) }
         }
         window {
             binary scan $payload I n
