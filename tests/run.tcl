@@ -153,26 +153,70 @@ proc startNext {} {
         fconfigure $channel -blocking 0 -encoding binary -translation binary
         set state($channel) [list $name [clock milliseconds] ""]
         set limit($channel) [after $limitMs [list endSuite $channel]]
+        after 5000 [list lookAt $channel 0]
         fileevent $channel readable [list readSuite $channel]
     }
     if {$running == 0 && [llength $queue] == 0} { set done 1 }
 }
 
-# A suite that does not end fails, and tells where its threads are.  What it has
-# started may go on, and may even keep our channel open.
+# A suite that does not end fails, and tells where its threads are.
 proc endSuite {channel} {
-    global state running limitMs
-    lassign $state($channel) name start output
-    append output "\nit does not end within [expr {$limitMs / 1000}] s\n"
+    global limitMs
+    set text "it does not end within [expr {$limitMs / 1000}] s\n"
     foreach pid [pid $channel] {
         catch {exec timeout 60 gdb -q -nx -batch -p $pid -ex "thread apply all backtrace 20" </dev/null 2>@1} stacks
-        append output $stacks\n
+        append text $stacks\n
         catch {exec kill -KILL $pid}
     }
+    giveUp $channel $text
+}
+
+# A suite that has ended has no output any more.  If it goes on for 5 seconds, something that
+# the suite has started keeps it open: that fails, too, and has to go.
+proc lookAt {channel hadEnded} {
+    global state
+    if {![info exists state($channel)]} return
+    set hasEnded 1
+    foreach pid [pid $channel] {
+        if {![catch {exec cat /proc/$pid/stat} text] && ![regexp {\) Z } $text]} { set hasEnded 0 }
+    }
+    if {!$hasEnded || !$hadEnded} {
+        after 5000 [list lookAt $channel $hasEnded]
+        return
+    }
+    set text "processes are left behind:\n"
+    foreach {pid words} [holders $channel] {
+        append text "$pid $words\n"
+        catch {exec kill -KILL $pid}
+    }
+    giveUp $channel $text
+}
+
+# Other processes that have the pipe: pid and command line of each.
+proc holders {channel} {
+    set pipe ""
+    foreach file [glob -nocomplain /proc/[pid]/fd/*] {
+        if {[string match "pipe:*" [readLink $file]] && [file tail $file] eq [string range $channel 4 end]} { set pipe [readLink $file] }
+    }
+    set found {}
+    foreach file [glob -nocomplain /proc/\[0-9\]*/fd/*] {
+        set pid [lindex [file split $file] 2]
+        if {$pid == [pid] || $pipe eq "" || [readLink $file] ne $pipe || [dict exists $found $pid]} continue
+        catch {exec tr \\0 " " </proc/$pid/cmdline} words
+        dict set found $pid $words
+    }
+    return $found
+}
+proc readLink {file} { expr {[catch {file readlink $file} target] ? "" : $target} }
+
+proc giveUp {channel text} {
+    global state running limit
+    lassign $state($channel) name start output
+    after cancel $limit($channel)
     unset state($channel)
     catch {close $channel}
     incr running -1
-    report $name [expr {([clock milliseconds] - $start) / 1000.0}] $output 1
+    report $name [expr {([clock milliseconds] - $start) / 1000.0}] $output\n$text 1
     startNext
 }
 
