@@ -91,7 +91,8 @@ foreach file [lsort [glob -nocomplain tests/stress/*_stress.c]] {
 if {[file exists tests/model/run]} {
     lappend suites model/run tests/model/run
 }
-foreach kind {command wire site fault} {
+# The longest one first, so that nothing waits for it in the end.
+foreach kind {fault command wire site} {
     foreach file [lsort [glob -nocomplain tests/$kind/*.test]] {
         lappend suites $kind/[file rootname [file tail $file]] \
             [list [info nameofexecutable] -encoding utf-8 $file -verbose {body error pass skip}]
