@@ -743,7 +743,7 @@ FillSegment(const NsLane *lanePtr, uint32_t segment, uint64_t number)
                           memory_order_relaxed);
     atomic_store_explicit(&segmentPtr->prepared, 0, memory_order_relaxed);
     segmentPtr->lane = lanePtr->index;
-    segmentPtr->number = number;
+    atomic_store_explicit(&segmentPtr->number, number, memory_order_relaxed);
     segmentPtr->epoch = ring->headerPtr->epoch;
     return segmentPtr;
 }

@@ -85,11 +85,13 @@ typedef struct NsRingSegment {
     atomic_uint next;      /* Segment, or NS_RING_NONE. */
     uint32_t    lane;
     atomic_uint prepared; /* Offset of the prepared record; 0: none. */
-    uint64_t    number;   /* In the lane, from 1. */
-    uint64_t    epoch;
-    uint32_t    preparedFor; /* It counts while this is committed. */
-    uint32_t    pad;
-    uint64_t    pad2[3];
+    /* In the lane, from 1.  A process that ends looks at it while a thread that
+     * it cannot stop may use the segment again. */
+    atomic_uint_fast64_t number;
+    uint64_t             epoch;
+    uint32_t             preparedFor; /* It counts while this is committed. */
+    uint32_t             pad;
+    uint64_t             pad2[3];
 } NsRingSegment;
 
 #define NS_RING_WHOLE 0 /* The record is in one piece. */
