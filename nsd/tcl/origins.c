@@ -44,12 +44,13 @@ static Tcl_ObjCmdProc  ProcCmd;
 static void        Note(Tcl_Interp *interp, const char *name, const char *body);
 static Origin     *FindBody(Tcl_Interp *interp, const char *body,
                             Ns_DString *filePtr);
+static Tcl_Obj    *GetFrame(Tcl_Interp *interp, int level);
 static const char *LastWord(Tcl_Interp *interp, const char *command,
                             size_t *lengthPtr);
 static Origin     *Compare(const char *text, size_t length, const char *body);
 static void        Keep(Origins *originsPtr, const char *name, const char *file,
                         Origin *originPtr);
-static void     Value(Tcl_Interp *interp, const char *key, Ns_DString *dsPtr);
+static const char *Value(Tcl_Obj *frameObj, const char *key);
 static uint64_t Hash(const char *text);
 
 static void *
@@ -125,47 +126,61 @@ Note(Tcl_Interp *interp, const char *name, const char *body)
 static Origin *
 FindBody(Tcl_Interp *interp, const char *body, Ns_DString *filePtr)
 {
-    Origin    *originPtr = NULL;
-    Ns_DString command;
-    int        n = 0;
+    Origin *originPtr = NULL;
 
-    if (Tcl_Eval(interp, "::info frame") == TCL_OK) {
-        (void) Tcl_GetIntFromObj(NULL, Tcl_GetObjResult(interp), &n);
-    }
-    Ns_DStringInit(&command);
-    for (int i = n - 1; i > MAX(0, n - 1 - MAX_FRAMES) && originPtr == NULL;
-         i--) {
-        char        script[40];
-        const char *word;
+    for (int level = 0; level > -MAX_FRAMES && originPtr == NULL; level--) {
+        Tcl_Obj    *frameObj = GetFrame(interp, level);
+        const char *file, *command, *word = NULL;
         size_t      length;
 
-        snprintf(script, sizeof(script), "::info frame %d", i);
-        if (Tcl_Eval(interp, script) != TCL_OK) {
+        if (frameObj == NULL) {
             break;
         }
-        Ns_DStringSetLength(filePtr, 0);
-        Ns_DStringSetLength(&command, 0);
-        Value(interp, "file", filePtr);
-        Value(interp, "cmd", &command);
-        word = Ns_DStringLength(filePtr) == 0
-            ? NULL
-            : LastWord(interp, Ns_DStringValue(&command), &length);
+        file = Value(frameObj, "file");
+        command = Value(frameObj, "cmd");
+        if (file != NULL && command != NULL) {
+            word = LastWord(interp, command, &length);
+        }
         originPtr = word == NULL ? NULL : Compare(word, length, body);
         if (originPtr != NULL) {
-            Ns_DString line;
+            const char *line = Value(frameObj, "line");
 
-            Ns_DStringInit(&line);
-            (void) Tcl_Eval(interp, script);
-            Value(interp, "line", &line);
-            originPtr->line = atoi(Ns_DStringValue(&line));
-            for (const char *at = Ns_DStringValue(&command); at < word; at++) {
+            originPtr->line = line == NULL ? 0 : atoi(line);
+            for (const char *at = command; at < word; at++) {
                 originPtr->line += *at == '\n';
             }
-            Ns_DStringFree(&line);
+            Ns_DStringAppend(filePtr, file);
         }
+        Tcl_DecrRefCount(frameObj);
     }
-    Ns_DStringFree(&command);
     return originPtr;
+}
+
+/*
+ * What `info frame` says, 0 being the command that is running and -1 its caller,
+ * with a reference; NULL: there are not so many.
+ *
+ * Not by Tcl_Eval, for that adds a frame, and makes a string of the result: most
+ * of the time of a start went into quoting whole files.
+ */
+static Tcl_Obj *
+GetFrame(Tcl_Interp *interp, int level)
+{
+    Tcl_Obj *words[3] = {Tcl_NewStringObj("::info", -1),
+                         Tcl_NewStringObj("frame", -1), Tcl_NewIntObj(level)};
+    Tcl_Obj *frameObj = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        Tcl_IncrRefCount(words[i]);
+    }
+    if (Tcl_EvalObjv(interp, 3, words, 0) == TCL_OK) {
+        frameObj = Tcl_GetObjResult(interp);
+        Tcl_IncrRefCount(frameObj);
+    }
+    for (int i = 0; i < 3; i++) {
+        Tcl_DecrRefCount(words[i]);
+    }
+    return frameObj;
 }
 
 /*
@@ -239,19 +254,24 @@ Compare(const char *text, size_t length, const char *body)
 }
 
 /*
- * Append what the frame in the result says under the key.
+ * What the frame says under the key, as long as the frame is there; NULL:
+ * nothing.
  */
-static void
-Value(Tcl_Interp *interp, const char *key, Ns_DString *dsPtr)
+static const char *
+Value(Tcl_Obj *frameObj, const char *key)
 {
-    Tcl_Obj *keyObj = Tcl_NewStringObj(key, -1), *valueObj = NULL;
+    Tcl_Obj **words;
+    int       n;
 
-    Tcl_IncrRefCount(keyObj);
-    (void) Tcl_DictObjGet(NULL, Tcl_GetObjResult(interp), keyObj, &valueObj);
-    if (valueObj != NULL) {
-        Ns_DStringAppend(dsPtr, Tcl_GetString(valueObj));
+    if (Tcl_ListObjGetElements(NULL, frameObj, &n, &words) != TCL_OK) {
+        return NULL;
     }
-    Tcl_DecrRefCount(keyObj);
+    for (int i = 0; i + 1 < n; i += 2) {
+        if (STREQ(Tcl_GetString(words[i]), key)) {
+            return Tcl_GetString(words[i + 1]);
+        }
+    }
+    return NULL;
 }
 
 /*
