@@ -145,7 +145,11 @@ Initialize(Tcl_Interp *interp)
 }
 
 /*
- * With what the blueprint uses of what Tcl loads when it is first called.
+ * With what the blueprint uses of what Tcl loads when it is first called: its
+ * search for modules.  Where modules can be is the same for all interpreters,
+ * and looking for it took most of the time of a new one; so the commands that
+ * do are replaced by what they found.
+ *
  * Published with the script, the library is there when that is.
  */
 static int
@@ -157,6 +161,12 @@ KeepStart(Tcl_Interp *interp)
         "        set channel [open [file join $::tcl_library $file]]\n"
         "        append script [read $channel] \\n\n"
         "        close $channel\n"
+        "    }\n"
+        "    set paths [::tcl::tm::path list]\n"
+        "    set looking {^if \\{!\\[interp issafe\\]\\}"
+        " \\{ *::tcl::tm::(Defaults|roots [^\\n]*)\\}$}\n"
+        "    if {[regsub -all -line -- $looking $script {} script] > 0} {\n"
+        "        append script [list set ::tcl::tm::paths $paths] \\n\n"
         "    }\n"
         "    return $script\n"
         "}}";
