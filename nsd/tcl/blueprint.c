@@ -19,11 +19,13 @@
 #include "base/lock.h"
 #include "process/parameters.h"
 #include "process/paths.h"
+#include "tcl/bare.h"
 #include "tcl/cleanup.h"
 #include "tcl/tclcache.h"
 #include "tcl/failure.h"
 #include "tcl/interp.h"
 #include "tcl/origins.h"
+#include "tcl/statetext.h"
 #include "tcl/trace.h"
 #include "tcl/httpsettings.h"
 
@@ -32,6 +34,7 @@ static Ns_TclTraceProc CleanupTrace;
 
 static int         Try(NsTclServer *tclPtr, const char *script, size_t length,
                        Ns_DString *errorPtr);
+static Tcl_Obj    *TakeScript(NsTclServer *tclPtr, int *epochPtr);
 static void        BeginUpdate(void);
 static void        EndUpdate(void);
 static void        AddOwnTraces(const char *server);
@@ -99,6 +102,8 @@ NsBlueprintInit(void)
 {
     NsMutexSetup(&updates.lock, NS_RANK_TCL_MISC, "nsd:updates", NULL);
     Ns_CondInit(&updates.ended);
+    NsStateTextInit();
+    NsBareInit();
     NsParametersRegister("ns/parameters", sharedRows, sizeof(Shared));
     NsParametersRegister("ns/server/*/tcl", rows, sizeof(NsTclServer));
     NsParametersRegister("ns/server/*", serverRows, 0);
@@ -234,11 +239,7 @@ NsBlueprintApply(NsInterp *itPtr)
     if (likely(NsBlueprintIsApplied(itPtr))) {
         return TCL_OK;
     }
-    Ns_MutexLock(&tclPtr->lock);
-    epoch = atomic_load(&tclPtr->epoch);
-    scriptPtr = Tcl_NewStringObj(tclPtr->script, (int) tclPtr->scriptBytes);
-    Ns_MutexUnlock(&tclPtr->lock);
-
+    scriptPtr = TakeScript(tclPtr, &epoch);
     Tcl_IncrRefCount(scriptPtr);
     BeginUpdate();
     result = Tcl_EvalObjEx(itPtr->interp, scriptPtr,
@@ -250,6 +251,27 @@ NsBlueprintApply(NsInterp *itPtr)
         itPtr->epoch = epoch;
     }
     return result;
+}
+
+/*
+ * The script, as a new object, and its epoch.
+ */
+static Tcl_Obj *
+TakeScript(NsTclServer *tclPtr, int *epochPtr)
+{
+    NsStateText *textPtr;
+    Tcl_Obj     *scriptPtr;
+
+    Ns_MutexLock(&tclPtr->lock);
+    *epochPtr = atomic_load(&tclPtr->epoch);
+    textPtr = tclPtr->textPtr == NULL ? NULL : NsStateTextRef(tclPtr->textPtr);
+    Ns_MutexUnlock(&tclPtr->lock);
+    if (textPtr == NULL) {
+        return Tcl_NewObj();
+    }
+    scriptPtr = NsStateTextObj(textPtr);
+    NsStateTextUnref(textPtr);
+    return scriptPtr;
 }
 
 /*
@@ -304,23 +326,35 @@ NsBlueprintSetMaxUpdates(int max)
 
 int
 NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
-                Ns_DString *errorPtr)
+                const char *circumstances, Ns_DString *errorPtr)
 {
-    char *copy, *old;
+    NsStateText *textPtr = NULL, *oldPtr;
+    Ns_DString   all;
 
-    if (Try(tclPtr, script, length, errorPtr) != TCL_OK) {
+    Ns_DStringInit(&all);
+    if (circumstances != NULL
+        && NsTraceAppendProcs(&all, tclPtr->serverPtr, NS_TCL_TRACE_CREATE)) {
+        Ns_DStringAppendElement(&all, circumstances);
+        circumstances = Ns_DStringValue(&all);
+        textPtr = NsStateTextFind(script, length, circumstances);
+    } else {
+        circumstances = NULL;
+    }
+    if (textPtr == NULL && Try(tclPtr, script, length, errorPtr) == TCL_OK) {
+        textPtr = NsStateTextCreate(script, length, circumstances);
+    }
+    Ns_DStringFree(&all);
+    if (textPtr == NULL) {
         return TCL_ERROR;
     }
-    copy = ns_malloc(length + 1);
-    memcpy(copy, script, length);
-    copy[length] = '\0';
     Ns_MutexLock(&tclPtr->lock);
-    old = tclPtr->script;
-    tclPtr->script = copy;
-    tclPtr->scriptBytes = length;
+    oldPtr = tclPtr->textPtr;
+    tclPtr->textPtr = textPtr;
     atomic_fetch_add(&tclPtr->epoch, 1);
     Ns_MutexUnlock(&tclPtr->lock);
-    ns_free(old);
+    if (oldPtr != NULL) {
+        NsStateTextUnref(oldPtr);
+    }
     return TCL_OK;
 }
 
@@ -353,13 +387,9 @@ Try(NsTclServer *tclPtr, const char *script, size_t length,
 Tcl_Obj *
 NsBlueprintScript(NsTclServer *tclPtr)
 {
-    Tcl_Obj *scriptPtr;
+    int epoch;
 
-    Ns_MutexLock(&tclPtr->lock);
-    scriptPtr = Tcl_NewStringObj(tclPtr->script == NULL ? "" : tclPtr->script,
-                                 (int) tclPtr->scriptBytes);
-    Ns_MutexUnlock(&tclPtr->lock);
-    return scriptPtr;
+    return TakeScript(tclPtr, &epoch);
 }
 
 /*

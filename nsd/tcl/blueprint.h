@@ -32,9 +32,13 @@ NsBlueprintIsApplied(const NsInterp *itPtr)
 /*
  * Replace the script, and count the epoch up.  TCL_ERROR, with the reason
  * appended: it fails in a new interpreter, and nothing has changed.
+ *
+ * Circumstances, or NULL: the script does nothing but define, and this is what
+ * an interpreter had before that.  Where these are the same, too, one trial of
+ * the script counts for all servers.
  */
 int NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
-                    Ns_DString *errorPtr);
+                    const char *circumstances, Ns_DString *errorPtr);
 
 /*
  * The script, as a new object.

@@ -8,9 +8,11 @@
 
 #include "nsfile.h"
 #include "nsstring.h"
+#include "base/assert.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "process/module.h"
+#include "tcl/bare.h"
 #include "tcl/blueprint.h"
 #include "tcl/cleanup.h"
 #include "tcl/command.h"
@@ -29,8 +31,13 @@ static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
  */
 static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
     MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
-    Update, LoadModules, MaxUpdates, Remake;
+    Update, Bare, Definitions, Others, LoadModules, MaxUpdates, Remake;
 
+static int  AppendDefinition(Tcl_Interp *interp, Tcl_Obj *const *words,
+                             Tcl_Obj *nameObj, Tcl_Obj *scriptObj);
+static int  AppendFormal(Tcl_Interp *interp, Tcl_Obj *const *words,
+                         Tcl_Obj *nameObj, Tcl_Obj *formalObj,
+                         Tcl_Obj *formalsObj);
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
 static int  AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
@@ -71,6 +78,10 @@ static const NsTclCommand subcmds[] = {
     {"update", Update, 0, NS_TCL_ANY, NULL, 0},
     NS_TCL_END,
     /* The init file's own. */
+    {"bare", Bare, 1, 2, "key ?facts?", 0},
+    {"definitions", Definitions, 1, 1, "procs", 0},
+    {"others", Others, 1, 1, "names", 0},
+    {"savestate", Save, 2, 2, "script circumstances", 0},
     {"loadmodules", LoadModules, 0, NS_TCL_ANY, NULL, 0},
     {"maxconcurrentupdates", MaxUpdates, 0, 1, "?number?", 0},
     {"remake", Remake, 1, 1, "script", 0},
@@ -259,14 +270,17 @@ static int
 Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
     const NsInterp *itPtr = clientData;
-    const char     *script;
+    const char     *script, *circumstances = NULL;
     Ns_DString      error;
     int             length, result;
 
     script = Tcl_GetStringFromObj(objv[2], &length);
+    if (objc == 4 && Tcl_GetString(objv[3])[0] != '\0') {
+        circumstances = Tcl_GetString(objv[3]);
+    }
     Ns_DStringInit(&error);
     result = NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length,
-                             &error);
+                             circumstances, &error);
     Tcl_DStringResult(interp, &error);
     return result;
 }
@@ -292,6 +306,155 @@ Update(ClientData clientData, Tcl_Interp *interp, int objc,
        Tcl_Obj *const *objv)
 {
     return NsBlueprintApply(clientData);
+}
+
+/*
+ * What was kept under the key, or, with facts, these, which are kept now.
+ */
+static int
+Bare(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    const char *key = Tcl_GetString(objv[2]);
+    Tcl_Obj    *factsObj;
+
+    if (objc == 4) {
+        NsBareKeep(key, Tcl_GetString(objv[3]));
+        return NsTclReturn(interp, objv[3]);
+    }
+    factsObj = NsBareGet(key);
+    return NsTclReturn(interp, factsObj == NULL ? Tcl_NewObj() : factsObj);
+}
+
+/*
+ * The words that ask `info` about a procedure.  Tcl remembers in them what they
+ * lead to.
+ */
+enum {
+    WORD_INFO,
+    WORD_ARGS,
+    WORD_BODY,
+    WORD_DEFAULT,
+    WORD_VARIABLE,
+    WORD_PROC,
+    N_WORDS
+};
+
+/*
+ * A script that defines the procedures as they are.
+ */
+static int
+Definitions(ClientData clientData, Tcl_Interp *interp, int objc,
+            Tcl_Obj *const *objv)
+{
+    static const char *const texts[N_WORDS] = {
+        "::info", "args", "body", "default", "default", "::proc"};
+    Tcl_Obj *words[N_WORDS], **names, *scriptObj;
+    int      nNames, result;
+
+    result = Tcl_ListObjGetElements(interp, objv[2], &nNames, &names);
+    if (result != TCL_OK) {
+        return result;
+    }
+    scriptObj = Tcl_NewObj();
+    Tcl_IncrRefCount(scriptObj);
+    for (int i = 0; i < N_WORDS; i++) {
+        words[i] = Tcl_NewStringObj(texts[i], -1);
+        Tcl_IncrRefCount(words[i]);
+    }
+    for (int i = 0; i < nNames && result == TCL_OK; i++) {
+        result = AppendDefinition(interp, words, names[i], scriptObj);
+    }
+    if (result == TCL_OK) {
+        Tcl_SetObjResult(interp, scriptObj);
+    }
+    for (int i = 0; i < N_WORDS; i++) {
+        Tcl_DecrRefCount(words[i]);
+    }
+    Tcl_DecrRefCount(scriptObj);
+    return result;
+}
+
+static int
+AppendDefinition(Tcl_Interp *interp, Tcl_Obj *const *words, Tcl_Obj *nameObj,
+                 Tcl_Obj *scriptObj)
+{
+    Tcl_Obj *ask[3] = {words[WORD_INFO], words[WORD_ARGS], nameObj};
+    Tcl_Obj *argsObj, *formalsObj, **args;
+    int      nArgs, result;
+
+    if (Tcl_EvalObjv(interp, 3, ask, 0) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    argsObj = Tcl_GetObjResult(interp);
+    Tcl_IncrRefCount(argsObj);
+    formalsObj = Tcl_NewListObj(0, NULL);
+    Tcl_IncrRefCount(formalsObj);
+    result = Tcl_ListObjGetElements(interp, argsObj, &nArgs, &args);
+    for (int i = 0; result == TCL_OK && i < nArgs; i++) {
+        result = AppendFormal(interp, words, nameObj, args[i], formalsObj);
+    }
+    ask[1] = words[WORD_BODY];
+    if (result == TCL_OK
+        && (result = Tcl_EvalObjv(interp, 3, ask, 0)) == TCL_OK) {
+        Tcl_Obj *definition[4] = {
+            words[WORD_PROC], nameObj, formalsObj, Tcl_GetObjResult(interp)};
+        Tcl_Obj *commandObj = Tcl_NewListObj(4, definition);
+
+        Tcl_AppendObjToObj(scriptObj, commandObj);
+        Tcl_AppendToObj(scriptObj, "\n", 1);
+        Tcl_DecrRefCount(commandObj);
+    }
+    Tcl_DecrRefCount(formalsObj);
+    Tcl_DecrRefCount(argsObj);
+    return result;
+}
+
+/*
+ * The formal parameter, with its default if it has one.
+ */
+static int
+AppendFormal(Tcl_Interp *interp, Tcl_Obj *const *words, Tcl_Obj *nameObj,
+             Tcl_Obj *formalObj, Tcl_Obj *formalsObj)
+{
+    Tcl_Obj *ask[5] = {words[WORD_INFO], words[WORD_DEFAULT], nameObj,
+                       formalObj, words[WORD_VARIABLE]};
+    int      hasDefault;
+
+    if (Tcl_EvalObjv(interp, 5, ask, 0) != TCL_OK
+        || Tcl_GetBooleanFromObj(interp, Tcl_GetObjResult(interp), &hasDefault)
+            != TCL_OK) {
+        return TCL_ERROR;
+    }
+    if (hasDefault) {
+        Tcl_Obj *pair[2] = {formalObj,
+                            Tcl_GetVar2Ex(interp, "default", NULL, 0)};
+
+        NsAssert(pair[1] != NULL);
+        formalObj = Tcl_NewListObj(2, pair);
+    }
+    return Tcl_ListObjAppendElement(interp, formalsObj, formalObj);
+}
+
+/*
+ * Those of the commands that are not plain ones of the server.
+ */
+static int
+Others(ClientData clientData, Tcl_Interp *interp, int objc,
+       Tcl_Obj *const *objv)
+{
+    Tcl_Obj **names, *othersObj;
+    int       nNames;
+
+    if (Tcl_ListObjGetElements(interp, objv[2], &nNames, &names) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    othersObj = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < nNames; i++) {
+        if (!NsTclIsOwn(interp, Tcl_GetString(names[i]))) {
+            (void) Tcl_ListObjAppendElement(NULL, othersObj, names[i]);
+        }
+    }
+    return NsTclReturn(interp, othersObj);
 }
 
 /*
@@ -398,7 +561,7 @@ EvalRemade(NsInterp *itPtr, const char *script, Ns_DString *errorPtr)
     Ns_DStringFree(&record);
     state = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &length);
     return NsBlueprintSave(itPtr->serverPtr->tclPtr, state, (size_t) length,
-                           errorPtr);
+                           NULL, errorPtr);
 }
 
 /*

@@ -77,6 +77,15 @@ NsTclCreateCommands(NsInterp *itPtr)
     }
 }
 
+bool
+NsTclIsOwn(Tcl_Interp *interp, const char *name)
+{
+    Tcl_CmdInfo info;
+
+    return Tcl_GetCommandInfo(interp, name, &info) && info.isNativeObjectProc
+        && (info.objProc == RunCommand || info.objProc == RunEnsemble);
+}
+
 static void
 Create(NsInterp *itPtr, const char *name, unsigned flags, Tcl_ObjCmdProc *proc,
        const void *data)

@@ -74,6 +74,12 @@ void NsTclListCommands(Ns_DString *dsPtr);
 void NsTclCreateCommands(NsInterp *itPtr);
 
 /*
+ * Whether the command of that name is one of these: it is in C, and neither
+ * imported nor an ensemble of Tcl.
+ */
+bool NsTclIsOwn(Tcl_Interp *interp, const char *name);
+
+/*
  * Run the subcommand that the second word names.  For commands that do
  * something before or after it.
  */

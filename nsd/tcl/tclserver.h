@@ -42,11 +42,10 @@ typedef struct NsTclServer {
 
     _Atomic int epoch; /* Counts up with each new script. */
 
-    Ns_Mutex lock;   /* Guards the rest. */
-    char    *script; /* Makes a new interpreter equal to the
-                      * first. */
-    size_t        scriptBytes;
-    Tcl_HashTable runOnce; /* Texts of ns_runonce. */
+    Ns_Mutex            lock;    /* Guards the rest. */
+    struct NsStateText *textPtr; /* Makes a new interpreter equal to the
+                                  * first; NULL: none yet. */
+    Tcl_HashTable runOnce;       /* Texts of ns_runonce. */
 } NsTclServer;
 
 #endif

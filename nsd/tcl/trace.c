@@ -8,6 +8,7 @@
 
 #include "nslog.h"
 #include "nsprocess.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "base/lock.h"
 #include "process/info.h"
@@ -118,6 +119,21 @@ NsTraceDescribe(Ns_DString *dsPtr, NsServer *serverPtr, int when)
         Ns_GetProcInfo(dsPtr, (void *) tracePtr->proc, tracePtr->arg);
         Tcl_DStringEndSublist(dsPtr);
     }
+}
+
+bool
+NsTraceAppendProcs(Ns_DString *dsPtr, NsServer *serverPtr, int when)
+{
+    const struct NsTclTrace *tracePtr;
+
+    for (tracePtr = atomic_load(ListOf(serverPtr->tclPtr, when));
+         tracePtr != NULL; tracePtr = atomic_load(&tracePtr->nextPtr)) {
+        if (tracePtr->proc == RunScript) {
+            return false;
+        }
+        Ns_DStringPrintf(dsPtr, "%p ", (void *) tracePtr->proc);
+    }
+    return true;
 }
 
 static int

@@ -25,6 +25,12 @@ void NsTraceRun(NsInterp *itPtr, int when);
 void NsTraceDescribe(Ns_DString *dsPtr, NsServer *serverPtr, int when);
 
 /*
+ * Append which C procedures the traces of that kind are, in the order of
+ * execution.  False: one of them is a script.
+ */
+bool NsTraceAppendProcs(Ns_DString *dsPtr, NsServer *serverPtr, int when);
+
+/*
  * Register a script, a list of arguments following it.
  */
 int NsTraceAddScript(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,

@@ -10,8 +10,8 @@
 #       Writes down the state of an interpreter as a script that gives it to
 #       another one: procs, namespaces with their variables, exports and imports,
 #       ensembles, aliases, classes and objects of TclOO and NX, renamed commands,
-#       packages.  Left out is what every new interpreter has anyway: a bare
-#       interpreter with the same binary packages is asked for comparison.
+#       packages.  Left out is what every new interpreter has anyway: what a bare
+#       interpreter with the same binary packages has is known for comparison.
 #
 #       What only C code can make (classes of itcl, handles of a database) is left
 #       out.  So is the mark that its package is there: `package require` loads
@@ -71,10 +71,14 @@ proc nstrace::record {script} {
         array set maker {}
         # Names of the commands that were there before.
         variable before
+        # All that was there: what an interpreter has that is new.
+        variable start
     }
-    foreach name [Commands ::] {
+    set commands [AllCommands ::]
+    foreach name $commands {
         set noted::before($name) 1
     }
+    set noted::start [list $commands [AllVariables ::]]
     trace add execution ::rename enter ::nstrace::NoteRename
     trace add execution ::package enter ::nstrace::NotePackage
     trace add execution ::package leave ::nstrace::NoteLoaded
@@ -93,39 +97,41 @@ proc nstrace::record {script} {
 
 proc nstrace::statescript {} {
     variable added
-    set base [interp create]
-    try {
-        set paths [LibraryPaths]
-        interp eval $base $paths
-        set loads [LoadedPackages $base]
-        set missing [Missing $base]
-        set spaces ""
-        set procs ""
-        set links ""
-        foreach space [Namespaces :: [dict get $missing commands]] {
-            try {
-                set parts [list [NamespaceItself $space $base] [Procs $space $base] \
-                    [Ensembles $space $base][Imports $space $base]]
-            } on error {message} {
-                ns_log Error "tcl\[[ns_info server]\]: namespace $space is missing in threads:\
-                    it cannot be saved: $message"
-                continue
-            }
-            append spaces [lindex $parts 0]
-            append procs [lindex $parts 1]
-            append links [lindex $parts 2]
+    namespace eval noted {
+        variable isPlain 1
+    }
+    set paths [LibraryPaths]
+    set bare [Bare $paths]
+    set loads [LoadedPackages $bare]
+    set missing [Missing $bare]
+    set spaces ""
+    set procs ""
+    set links ""
+    foreach space [Namespaces :: [dict get $missing commands]] {
+        try {
+            set parts [list [NamespaceItself $space $bare] {*}[Commands $space $bare]]
+        } on error {message} {
+            ns_log Error "tcl\[[ns_info server]\]: namespace $space is missing in threads:\
+                it cannot be saved: $message"
+            continue
         }
-        append links [Aliases $base] [ProvidedPackages [dict get $missing packages] $base]
-        append script $paths {::namespace eval ::nstrace {}} \n
-        foreach helper {Try Rename Import} {
-            append script [Definition ::nstrace::$helper] \n
-        }
-        append script $loads [ReloadedPackages] [Renames] $spaces $procs \
-            [Part "objects of TclOO" [Objects [dict get $missing objects] $base]]
-        # Loads packages, so it comes last.
-        append script [Part "objects of NX and XOTcl" [NxObjects]] $links
-    } finally {
-        interp delete $base
+        append spaces [lindex $parts 0]
+        append procs [lindex $parts 1]
+        append links [lindex $parts 2]
+    }
+    append links [Aliases $bare] [ProvidedPackages [dict get $missing packages] $bare]
+    append loads [ReloadedPackages] [Renames]
+    set objects [Part "objects of TclOO" [Objects [dict get $missing objects] $bare]]
+    # Loads packages, so it comes last.
+    set nxObjects [Part "objects of NX and XOTcl" [NxObjects]]
+    append script $paths {::namespace eval ::nstrace {}} \n
+    foreach helper {Try Rename Import} {
+        append script [Definition ::nstrace::$helper] \n
+    }
+    append script $loads $spaces $procs $objects $nxObjects $links
+    # A single added script is at the end, and its error is caught.
+    if {"$loads$objects$nxObjects" ne "" || [dict size $added] > 1} {
+        set noted::isPlain 0
     }
     dict for {name command} $added {
         if {[catch {uplevel #0 $command} text] == 1} {
@@ -136,6 +142,134 @@ proc nstrace::statescript {} {
     }
     Tell $missing
     return $script
+}
+
+# What a bare interpreter has after the paths were set and the binary packages loaded
+# that this one has, and the packages that it cannot load: a dict.
+#
+# Interpreters that are alike in these have the same bare one, so the first that
+# needs it writes down what it has, for all servers.
+
+proc nstrace::Bare {paths} {
+    set packages [lreverse [info loaded {}]]
+    set key [list $paths $packages]
+    set bare [ns_ictl bare $key]
+    if {$bare ne ""} {
+        return $bare
+    }
+    set base [interp create]
+    try {
+        interp eval $base $paths
+        set known [info loaded $base]
+        set loads {}
+        foreach item $packages {
+            if {$item ni $known} {
+                set failed [catch {interp eval $base [linsert $item 0 ::load]} message]
+                lappend loads [list $item $failed $message]
+            }
+        }
+        interp eval $base {::namespace eval ::nstrace {}}
+        foreach proc {Facts Spaces AllObjects ObjectDefinition Members} {
+            interp eval $base [Definition ::nstrace::$proc]
+        }
+        set bare [interp eval $base ::nstrace::Facts]
+    } finally {
+        interp delete $base
+    }
+    dict set bare loads $loads
+    return [ns_ictl bare $key $bare]
+}
+
+# Evaluated in the bare interpreter.  The namespace of these helpers is not its own.
+
+proc nstrace::Facts {} {
+    foreach fact {spaces variables commands procs ensembles imports packages objects} {
+        set $fact {}
+    }
+    foreach space [Spaces ::] {
+        dict set spaces $space 1
+        set prefix [string trimright $space :]
+        if {$space ne "::"} {
+            foreach name [info vars ${prefix}::*] {
+                if {[info exists $name] && ![array exists $name]} {
+                    dict set variables $name [set $name]
+                }
+            }
+        }
+        foreach name [info procs ${prefix}::*] {
+            dict set procs $name [info body $name]
+        }
+        foreach name [info commands ${prefix}::*] {
+            dict set commands $name 1
+            if {[namespace ensemble exists $name]} {
+                dict set ensembles $name [namespace ensemble configure $name]
+            }
+            if {[namespace origin $name] ne $name} {
+                dict set imports $name [namespace origin $name]
+            }
+        }
+    }
+    foreach name [package names] {
+        if {[package provide $name] ne ""} {
+            dict set packages $name 1
+        }
+    }
+    foreach name [AllObjects] {
+        dict set objects $name ""
+        catch {dict set objects $name [ObjectDefinition $name 1]}
+    }
+    set aliases [interp aliases {}]
+    set facts {}
+    foreach fact {spaces variables commands procs ensembles imports packages objects aliases} {
+        dict set facts $fact [set $fact]
+    }
+    return $facts
+}
+
+proc nstrace::Spaces {parent} {
+    set result [list $parent]
+    foreach child [namespace children $parent] {
+        if {$child ne "::nstrace"} {
+            lappend result {*}[Spaces $child]
+        }
+    }
+    return $result
+}
+
+# nstrace::circumstances --
+#
+#       What decides, besides the script of nstrace::statescript, whether the script
+#       succeeds in a new interpreter: what such an interpreter has.  Empty if the
+#       script can do something other than define: if it loads something, makes
+#       objects, or defines anew what Tcl has.  What it calls may then look at
+#       anything, the name of the server included.
+
+proc nstrace::circumstances {} {
+    if {!$noted::isPlain || ![info exists noted::start]} {
+        return ""
+    }
+    return $noted::start
+}
+
+proc nstrace::NoteOverride {name bare} {
+    if {[dict exists $bare commands $name]} {
+        set noted::isPlain 0
+    }
+}
+
+# The variables of namespaces, and which are arrays; not those of objects.
+
+proc nstrace::AllVariables {parent} {
+    set result {}
+    foreach space [namespace children $parent] {
+        if {[string match ::oo::Obj* $space]} {
+            continue
+        }
+        lappend result $space [lmap name [info vars ${space}::*] {
+            list $name [array exists $name]
+        }] {*}[AllVariables $space]
+    }
+    return $result
 }
 
 # A part of the script that may fail: the others are there in spite of that.
@@ -152,30 +286,30 @@ proc nstrace::Try {what script} {
 
 proc nstrace::LibraryPaths {} {
     append script [list set ::auto_path $::auto_path] \n
-    append script {::tcl::tm::path remove {*}[::tcl::tm::path list]} \n
-    append script [list ::tcl::tm::path add {*}[lreverse [::tcl::tm::path list]]] \n
+    set paths [::tcl::tm::path list]
+    append script [list ::if "\[::tcl::tm::path list\] ne \[[list ::list {*}$paths]\]" "
+        ::tcl::tm::path remove {*}\[::tcl::tm::path list\]
+        [list ::tcl::tm::path add {*}[lreverse $paths]]
+    "] \n
     return $script
 }
 
-# Binary packages.  The base gets them, too: what they make when they are loaded
-# is in all interpreters.
+# Binary packages.  The bare interpreter has them, too: what they make when they are
+# loaded is in all interpreters.
 
-proc nstrace::LoadedPackages {base} {
+proc nstrace::LoadedPackages {bare} {
     set script ""
     if {[lsearch -nocase -index 1 [info loaded {}] nsf] >= 0} {
         append script [Definition ::nstrace::Channel] \n \
             {::close [::chan create write ::nstrace::Channel]} \n
     }
-    set known [info loaded $base]
-    foreach item [lreverse [info loaded {}]] {
-        if {$item ni $known} {
-            set command [linsert $item 0 ::load]
-            if {[catch {interp eval $base $command} message]} {
-                ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is missing in threads:\
-                    a second interpreter cannot load it: $message"
-            } else {
-                append script [Part [lindex $item 0] $command]
-            }
+    foreach load [dict get $bare loads] {
+        lassign $load item failed message
+        if {$failed} {
+            ns_log Error "tcl\[[ns_info server]\]: [lindex $item 0] is missing in threads:\
+                a second interpreter cannot load it: $message"
+        } else {
+            append script [Part [lindex $item 0] [linsert $item 0 ::load]]
         }
     }
     return $script
@@ -215,12 +349,12 @@ proc nstrace::IsReloaded {package} {
     return 0
 }
 
-proc nstrace::ProvidedPackages {missing base} {
+proc nstrace::ProvidedPackages {missing bare} {
     set script ""
     foreach name [lsort [package names]] {
         set version [package provide $name]
         if {$version ne "" && $name ni $missing && ![IsReloaded $name]
-                && [interp eval $base [list package provide $name]] eq ""} {
+                && ![dict exists $bare packages $name]} {
             append script [list ::package provide $name $version] \n
         }
     }
@@ -274,7 +408,7 @@ proc nstrace::NotePackage {command operation} {
     }
     set entry [list $name]
     if {[package provide $name] eq ""} {
-        lappend entry [Commands ::]
+        lappend entry [AllCommands ::]
     }
     lappend loading $entry
 }
@@ -292,7 +426,7 @@ proc nstrace::NoteLoaded {command code result operation} {
         foreach command $before {
             set known($command) 1
         }
-        foreach command [Commands ::] {
+        foreach command [AllCommands ::] {
             if {![info exists known($command)] && ![info exists maker($command)]} {
                 set maker($command) $name
             }
@@ -314,11 +448,11 @@ proc nstrace::IsProc {name} {
 
 # All commands in space and below it, except those of single objects.
 
-proc nstrace::Commands {space} {
+proc nstrace::AllCommands {space} {
     set names [info commands [Qualified $space *]]
     foreach child [namespace children $space] {
         if {![string match ::oo::Obj* $child]} {
-            lappend names {*}[Commands $child]
+            lappend names {*}[AllCommands $child]
         }
     }
     return $names
@@ -350,11 +484,11 @@ proc nstrace::Namespaces {parent without} {
 
 # Variables, exports, path and handler of unknown commands.
 
-proc nstrace::NamespaceItself {space base} {
+proc nstrace::NamespaceItself {space bare} {
     set script ""
     if {$space ne "::"} {
         foreach name [lsort [info vars ${space}::*]] {
-            append script [Variable $name $base]
+            append script [Variable $name $bare]
         }
     }
     set exports [namespace eval $space {::namespace export}]
@@ -369,16 +503,15 @@ proc nstrace::NamespaceItself {space base} {
     if {$unknown ne "" && $unknown ne "::unknown"} {
         append script [list ::namespace unknown $unknown] \n
     }
-    if {$script eq "" && [interp eval $base [list namespace exists $space]]} {
+    if {$script eq "" && [dict exists $bare spaces $space]} {
         return ""
     }
     return [list ::namespace eval $space $script]\n
 }
 
-proc nstrace::Variable {name base} {
-    if {[info exists $name] && ![array exists $name]
-            && [interp eval $base [list info exists $name]]
-            && [interp eval $base [list set $name]] eq [set $name]} {
+proc nstrace::Variable {name bare} {
+    if {[info exists $name] && ![array exists $name] && [dict exists $bare variables $name]
+            && [dict get $bare variables $name] eq [set $name]} {
         return ""
     }
     return [VariableItself $name]
@@ -395,20 +528,40 @@ proc nstrace::VariableItself {name} {
     return [list ::variable $tail [set $name]]\n
 }
 
-proc nstrace::Procs {space base} {
-    set script ""
-    foreach name [lsort [info procs [Qualified $space *]]] {
-        if {[namespace origin $name] ne $name} {
-            continue
-        }
-        set definition [Definition $name]
-        if {[interp eval $base [list info procs $name]] ne ""
-                && [interp eval $base [list info body $name]] eq [lindex $definition 3]} {
-            continue
-        }
-        append script $definition \n
+# Procs, and a list of what comes behind those of all namespaces: ensembles, and what
+# is imported.
+
+proc nstrace::Commands {space bare} {
+    set procs {}
+    set ensembles ""
+    set imports ""
+    foreach name [info procs [Qualified $space *]] {
+        set isProc($name) 1
     }
-    return $script
+    foreach name [lsort [ns_ictl others [info commands [Qualified $space *]]]] {
+        set origin [namespace origin $name]
+        if {$origin ne $name} {
+            if {![dict exists $bare imports $name]
+                    || [dict get $bare imports $name] ne $origin} {
+                append imports [list ::nstrace::Import $origin $name] \n
+                NoteOverride $name $bare
+            }
+        } elseif {[info exists isProc($name)]} {
+            if {![dict exists $bare procs $name]
+                    || [dict get $bare procs $name] ne [info body $name]} {
+                lappend procs $name
+                NoteOverride $name $bare
+            }
+        } elseif {[namespace ensemble exists $name]} {
+            set options [namespace ensemble configure $name]
+            if {![dict exists $bare ensembles $name]
+                    || [dict get $bare ensembles $name] ne $options} {
+                append ensembles [Ensemble $name $options]
+                NoteOverride $name $bare
+            }
+        }
+    }
+    return [list [ns_ictl definitions $procs] $ensembles$imports]
 }
 
 proc nstrace::Definition {name} {
@@ -423,37 +576,11 @@ proc nstrace::Definition {name} {
     return [list ::proc $name $formals [info body $name]]
 }
 
-proc nstrace::Ensembles {space base} {
-    set script ""
-    foreach name [lsort [info commands [Qualified $space *]]] {
-        if {![namespace ensemble exists $name] || [namespace origin $name] ne $name} {
-            continue
-        }
-        set options [namespace ensemble configure $name]
-        if {[interp eval $base [list namespace ensemble exists $name]]
-                && [interp eval $base [list namespace ensemble configure $name]] eq $options} {
-            continue
-        }
-        set home [dict get $options -namespace]
-        dict unset options -namespace
-        append script [list ::namespace eval $home \
-            [list ::namespace ensemble create -command $name {*}$options]] \n
-    }
-    return $script
-}
-
-proc nstrace::Imports {space base} {
-    set script ""
-    foreach name [lsort [info commands [Qualified $space *]]] {
-        set origin [namespace origin $name]
-        if {$origin eq $name
-                || [catch {interp eval $base [list namespace origin $name]} known] == 0
-                    && $known eq $origin} {
-            continue
-        }
-        append script [list ::nstrace::Import $origin $name] \n
-    }
-    return $script
+proc nstrace::Ensemble {name options} {
+    set home [dict get $options -namespace]
+    dict unset options -namespace
+    return [list ::namespace eval $home \
+        [list ::namespace ensemble create -command $name {*}$options]]\n
 }
 
 # An import may have been renamed since, and its origin not be exported any more.
@@ -481,11 +608,11 @@ proc nstrace::Import {origin name} {
 
 # Other names for commands of this interpreter.
 
-proc nstrace::Aliases {base} {
+proc nstrace::Aliases {bare} {
     set script ""
-    set known [interp eval $base {interp aliases {}}]
     foreach name [lsort [interp aliases {}]] {
-        if {$name ni $known && [IsOwnAlias $name]} {
+        if {$name ni [dict get $bare aliases] && [IsOwnAlias $name]} {
+            NoteOverride ::[string trimleft $name :] $bare
             append script [list ::interp alias {} $name {} {*}[interp alias {} $name]] \n
         }
     }
@@ -504,11 +631,12 @@ proc nstrace::Qualified {space tail} {
 # require such a package, and the objects of TclOO that can be written, with their
 # definitions.  A missing package makes its objects anew.
 
-proc nstrace::Missing {base} {
-    set objects [NewObjects $base]
+proc nstrace::Missing {bare} {
+    upvar 0 ::nstrace::noted::before before
+    set objects [NewObjects $bare]
     set commands {}
-    foreach name [Commands ::] {
-        if {![IsWritable $name $base]} {
+    foreach name [AllCommands ::] {
+        if {![info exists before($name)] && ![IsWritable $name $bare]} {
             lappend commands $name
         }
     }
@@ -517,7 +645,7 @@ proc nstrace::Missing {base} {
         set n [llength $commands]
         set packages [PackagesOf $commands]
         dict for {name definition} $objects {
-            if {[Maker $name] in $packages || [IsLost $name $definition $commands $base]} {
+            if {[Maker $name] in $packages || [IsLost $name $definition $commands $bare]} {
                 lappend commands $name
                 dict unset objects $name
             }
@@ -526,15 +654,14 @@ proc nstrace::Missing {base} {
     return [dict create commands $commands packages $packages objects $objects]
 }
 
-proc nstrace::IsWritable {name base} {
+proc nstrace::IsWritable {name bare} {
     variable renamed
-    expr {![array exists noted::before] || [info exists noted::before($name)]
-        || [IsProc $name] || [namespace origin $name] ne $name
+    expr {![array exists noted::before] || [IsProc $name] || [namespace origin $name] ne $name
         || [namespace ensemble exists $name] || [info object isa object $name]
-        || [IsNxObject $name] || [IsNxProc $name] || $name in $renamed || $name eq "::$base"
+        || [IsNxObject $name] || [IsNxProc $name] || $name in $renamed
         || [IsElsewhere [namespace qualifiers $name]]
         || [IsOwnAlias $name] || [IsOwnAlias [string range $name 2 end]]
-        || [interp eval $base [list info commands $name]] ne ""}
+        || [dict exists $bare commands $name]}
 }
 
 # In a namespace that is left out, or that an object of NX brings.
@@ -599,26 +726,21 @@ proc nstrace::Shortened {names} {
     return [join [lrange $names 0 19] ", "][expr {$more > 0 ? " and $more more" : ""}]
 }
 
-# TclOO.  The objects that the base does not have, or has with another definition.
+# TclOO.  The objects that the bare interpreter does not have, or has with another
+# definition.
 
-proc nstrace::NewObjects {base} {
-    interp eval $base {::namespace eval ::nstrace {}}
-    foreach proc {ObjectDefinition Members} {
-        interp eval $base [Definition ::nstrace::$proc]
-    }
+proc nstrace::NewObjects {bare} {
     set objects {}
     foreach name [AllObjects] {
-        set isKnown [interp eval $base [list info object isa object $name]]
+        set isKnown [dict exists $bare objects $name]
         if {[catch {ObjectDefinition $name $isKnown} definition]} {
             # IsLost knows it.
             set definition ""
-        } elseif {$isKnown
-                && $definition eq [interp eval $base [list ::nstrace::ObjectDefinition $name 1]]} {
+        } elseif {$isKnown && $definition eq [dict get $bare objects $name]} {
             continue
         }
         dict set objects $name $definition
     }
-    interp eval $base {::namespace delete ::nstrace}
     return $objects
 }
 
@@ -693,7 +815,7 @@ proc nstrace::Members {kind define name isKnown} {
 # Whether C code takes part in a class or object, or another one is needed that is
 # not there.
 
-proc nstrace::IsLost {name definition commands base} {
+proc nstrace::IsLost {name definition commands bare} {
     if {$definition eq ""} {
         return 1
     }
@@ -710,12 +832,12 @@ proc nstrace::IsLost {name definition commands base} {
             return 1
         }
     }
-    if {[interp eval $base [list info object isa object $name]]} {
+    if {[dict exists $bare objects $name]} {
         return 0
     }
     foreach maker $makers {
         if {$maker ni {::oo::object ::oo::class}
-                && [interp eval $base [list info object isa object $maker]]} {
+                && [dict exists $bare objects $maker]} {
             return 1
         }
     }
@@ -733,7 +855,7 @@ proc nstrace::Ancestors {class} {
 # All are made before the first is defined: they refer to each other.  No constructor
 # runs; what it did is in the variables.
 
-proc nstrace::Objects {objects base} {
+proc nstrace::Objects {objects bare} {
     if {[dict size $objects] == 0} {
         return ""
     }
@@ -759,7 +881,7 @@ proc nstrace::Objects {objects base} {
         }
     }
     dict for {name definition} $objects {
-        append script $definition [ObjectVariables $name $base]
+        append script $definition [ObjectVariables $name $bare]
     }
     return $script
 }
@@ -782,8 +904,8 @@ proc nstrace::Make {last objects} {
     }
 }
 
-proc nstrace::ObjectVariables {name base} {
-    if {[interp eval $base [list info object isa object $name]]} {
+proc nstrace::ObjectVariables {name bare} {
+    if {[dict exists $bare objects $name]} {
         return ""
     }
     set script ""
@@ -903,4 +1025,4 @@ proc nsboot::InitCommands {script} {
 ns_ictl loadmodules
 nstrace::record nsboot::Boot
 namespace delete nsboot
-ns_ictl save [nstrace::statescript]
+ns_ictl savestate [nstrace::statescript] [nstrace::circumstances]
