@@ -12,10 +12,10 @@
 
 struct NsStateText {
     /* Constant after creation. */
-    uint64_t hash; /* Of the script. */
-    size_t   length;
-    char    *circumstances; /* NULL: not to be found. */
-    char    *script;
+    uint64_t    hash; /* Of the script. */
+    size_t      length;
+    char       *script;
+    const char *circumstances; /* A key of the table; NULL: not to be found. */
 
     /* Guarded by the lock of the list. */
     struct NsStateText *nextPtr;
@@ -23,17 +23,20 @@ struct NsStateText {
 };
 
 static struct {
-    Ns_Mutex     lock; /* Guards the rest. */
-    NsStateText *firstPtr;
+    Ns_Mutex      lock; /* Guards the rest. */
+    NsStateText  *firstPtr;
+    Tcl_HashTable circumstances; /* Few, and long; they stay. */
 } texts;
 
-static void     UnlinkLocked(const NsStateText *textPtr);
-static uint64_t Hash(const char *bytes, size_t length);
+static const char *KnownLocked(const char *circumstances);
+static void        UnlinkLocked(const NsStateText *textPtr);
+static uint64_t    Hash(const char *bytes, size_t length);
 
 void
 NsStateTextInit(void)
 {
     NsMutexSetup(&texts.lock, NS_RANK_TCL_MISC, "nsd:statetexts", NULL);
+    Tcl_InitHashTable(&texts.circumstances, TCL_STRING_KEYS);
 }
 
 NsStateText *
@@ -43,11 +46,11 @@ NsStateTextFind(const char *script, size_t length, const char *circumstances)
     NsStateText *textPtr;
 
     Ns_MutexLock(&texts.lock);
+    circumstances = KnownLocked(circumstances);
     for (textPtr = texts.firstPtr; textPtr != NULL;
          textPtr = textPtr->nextPtr) {
         if (textPtr->hash == hash && textPtr->length == length
-            && textPtr->circumstances != NULL
-            && STREQ(textPtr->circumstances, circumstances)
+            && textPtr->circumstances == circumstances
             && memcmp(textPtr->script, script, length) == 0) {
             textPtr->nRefs++;
             break;
@@ -64,12 +67,14 @@ NsStateTextCreate(const char *script, size_t length, const char *circumstances)
 
     textPtr->hash = Hash(script, length);
     textPtr->length = length;
-    textPtr->circumstances = ns_strcopy(circumstances);
     textPtr->script = ns_malloc(length + 1);
     memcpy(textPtr->script, script, length);
     textPtr->script[length] = '\0';
     textPtr->nRefs = 1;
     Ns_MutexLock(&texts.lock);
+    if (circumstances != NULL) {
+        textPtr->circumstances = KnownLocked(circumstances);
+    }
     textPtr->nextPtr = texts.firstPtr;
     texts.firstPtr = textPtr;
     Ns_MutexUnlock(&texts.lock);
@@ -99,7 +104,6 @@ NsStateTextUnref(NsStateText *textPtr)
     }
     Ns_MutexUnlock(&texts.lock);
     if (isLast) {
-        ns_free(textPtr->circumstances);
         ns_free(textPtr->script);
         ns_free(textPtr);
     }
@@ -110,6 +114,21 @@ NsStateTextObj(const NsStateText *textPtr)
 {
     NsAssert(textPtr->length <= INT_MAX);
     return Tcl_NewStringObj(textPtr->script, (int) textPtr->length);
+}
+
+/*
+ * The one copy of the circumstances.
+ */
+static const char *
+KnownLocked(const char *circumstances)
+{
+    Tcl_HashEntry *hPtr;
+    int            isNew;
+
+    NsAssertLocked(&texts.lock);
+
+    hPtr = Tcl_CreateHashEntry(&texts.circumstances, circumstances, &isNew);
+    return Tcl_GetHashKey(&texts.circumstances, hPtr);
 }
 
 static void

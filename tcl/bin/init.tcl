@@ -152,7 +152,9 @@ proc nstrace::statescript {} {
 
 proc nstrace::Bare {paths} {
     set packages [lreverse [info loaded {}]]
-    set key [list $paths $packages]
+    # Another init file may write down more.
+    set helpers {Facts Spaces AllObjects ObjectDefinition Members}
+    set key [list $paths $packages [lmap name $helpers { Definition ::nstrace::$name }]]
     set bare [ns_ictl bare $key]
     if {$bare ne ""} {
         return $bare
@@ -169,8 +171,8 @@ proc nstrace::Bare {paths} {
             }
         }
         interp eval $base {::namespace eval ::nstrace {}}
-        foreach proc {Facts Spaces AllObjects ObjectDefinition Members} {
-            interp eval $base [Definition ::nstrace::$proc]
+        foreach name $helpers {
+            interp eval $base [Definition ::nstrace::$name]
         }
         set bare [interp eval $base ::nstrace::Facts]
     } finally {
