@@ -13,6 +13,7 @@
 #include "dispatch/connthread.h"
 #include "dispatch/pool_config.h"
 #include "dispatch/pool_life.h"
+#include "dispatch/pool_stats.h"
 #include "log/init.h"
 #include "log/print.h"
 #include "net/driver.h"
@@ -99,8 +100,9 @@ static const NsParameter threadRows[] = {
  */
 static char startError[512];
 
-static Ns_LogFilter NoteError;
-static void         Prepare(const NsOptions *optionsPtr, int argc, char **argv);
+static Ns_LogFilter        NoteError;
+static NsNotifyFiguresProc GetFigures;
+static void Prepare(const NsOptions *optionsPtr, int argc, char **argv);
 static int  RunQuick(const NsOptions *optionsPtr, int argc, char **argv);
 static int  RunControl(const NsOptions *optionsPtr, int argc, char **argv);
 static int  CheckConfig(const NsOptions *optionsPtr, int argc, char **argv);
@@ -218,6 +220,18 @@ Nsd_LibInit(void)
     NsRequestInit();
     NsTclInit();
     NsAdpInit();
+    NsNotifySetFiguresProc(GetFigures);
+}
+
+static void
+GetFigures(NsNotifyFigures *figuresPtr)
+{
+    NsPoolLoad load;
+
+    NsPoolsGetLoad(&load);
+    figuresPtr->nRunning = load.nRunning;
+    figuresPtr->nWaiting = load.nWaiting;
+    figuresPtr->nConnections = NsDriversConnections();
 }
 
 int

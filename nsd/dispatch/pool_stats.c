@@ -75,6 +75,7 @@ static void AppendSizes(Ns_DString *dsPtr, const char *key,
                         const NsSizes *sizesPtr);
 static void AddSpan(NsPool *poolPtr, NsSpan span, NsStamp from, NsStamp to);
 static int  PinWaiting(NsPool *poolPtr, NsWork **workPtrs, int max);
+static int  CountRunning(NsPool *poolPtr);
 static int  PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max);
 static void AppendWork(const WorkList *listPtr, NsWork **workPtrs, int nWorks,
                        const char *state);
@@ -240,6 +241,38 @@ uint64_t
 NsPoolRequests(const NsPool *poolPtr)
 {
     return atomic_load_explicit(&poolPtr->nRequests, memory_order_relaxed);
+}
+
+void
+NsPoolsGetLoad(NsPoolLoad *loadPtr)
+{
+    *loadPtr = (NsPoolLoad){0, 0};
+    for (int i = 0; i < NsServerCount(); i++) {
+        const struct NsPoolServer *poolsPtr = NsServerAt(i)->poolsPtr;
+
+        for (int j = 0; j < poolsPtr->nPools; j++) {
+            loadPtr->nRunning += CountRunning(poolsPtr->pools[j]);
+            loadPtr->nWaiting += NsPoolWaiting(poolsPtr->pools[j]);
+        }
+    }
+}
+
+/*
+ * A slot without a thread runs nothing.
+ */
+static int
+CountRunning(NsPool *poolPtr)
+{
+    const NsConnThread *threadPtr;
+    int                 n = 0;
+
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        n += atomic_load(&threadPtr->runningPtr) != NULL;
+    }
+    return n;
 }
 
 int

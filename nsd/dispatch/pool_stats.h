@@ -76,6 +76,16 @@ void NsPoolHistogram(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 void NsPoolBuckets(Ns_DString *dsPtr, NsServer *serverPtr, NsPool *poolPtr);
 
 /*
+ * Requests of all pools of all servers, now.
+ */
+typedef struct NsPoolLoad {
+    int nRunning;
+    int nWaiting;
+} NsPoolLoad;
+
+void NsPoolsGetLoad(NsPoolLoad *loadPtr);
+
+/*
  * Requests accepted so far; length of the wait queue (held requests are not in
  * it).
  */

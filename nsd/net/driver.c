@@ -195,6 +195,23 @@ NsDriversTurn(void)
     return doTurn;
 }
 
+int
+NsDriversConnections(void)
+{
+    int n = 0;
+
+    for (const NsDriver *drvPtr = NsFirstDriver; drvPtr != NULL;
+         drvPtr = drvPtr->nextPtr) {
+        for (int i = 0;
+             drvPtr->threads != NULL && i < drvPtr->params.nDriverThreads;
+             i++) {
+            n += (int) atomic_load_explicit(&drvPtr->threads[i]->nSockets,
+                                            memory_order_relaxed);
+        }
+    }
+    return n;
+}
+
 void
 NsDriversWait(const Ns_Time *deadlinePtr)
 {

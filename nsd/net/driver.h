@@ -26,6 +26,12 @@ bool NsDriversStopping(void);
 bool NsDriversTurn(void);
 
 /*
+ * How many connections all drivers have now.  Any thread, while the server
+ * runs.
+ */
+int NsDriversConnections(void);
+
+/*
  * Stop accepting.  Requests in the making, and those that come within a moment
  * on connections that were accepted, are still handed over (see handover.h).
  * Wait ends driver, spooler and writer threads when their work is done, or at

@@ -20,7 +20,7 @@
 void
 NsNetInit(void)
 {
-    NsNotifySetAliveProc(NsDriversTurn);
+    NsNotifyAddAliveProc("a driver or writer thread", NsDriversTurn);
     NsSlsInit();
     NsSockCallbackInit();
     NsTasksInit();

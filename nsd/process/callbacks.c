@@ -16,6 +16,7 @@
 #include "nslog.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/notify.h"
 
 typedef struct Entry {
     struct Entry    *nextPtr;      /* Guarded by the lock. */
@@ -70,6 +71,7 @@ static void          RunShutdownProcs(void);
 static void          RunEach(const Ns_Time *deadlinePtr);
 static void          LogRunning(void);
 static Ns_ThreadProc RunSignals;
+static void          RunSignal(NsCallbackStage stage);
 
 void
 NsCallbacksInit(void)
@@ -122,7 +124,7 @@ NsCallbacksSignal(NsCallbackStage stage)
         callbacks.hasSignalThread = false;
         callbacks.signals = 0;
         Ns_MutexUnlock(&callbacks.lock);
-        NsCallbacksRun(stage);
+        RunSignal(stage);
     }
 }
 
@@ -392,14 +394,30 @@ RunSignals(void *arg)
         callbacks.signals = 0;
         Ns_MutexUnlock(&callbacks.lock);
         if ((signals & 1u << NS_AT_SIGNAL) != 0) {
-            NsCallbacksRun(NS_AT_SIGNAL);
+            RunSignal(NS_AT_SIGNAL);
         }
         if ((signals & 1u << NS_AT_REOPEN) != 0) {
-            NsCallbacksRun(NS_AT_REOPEN);
+            RunSignal(NS_AT_REOPEN);
         }
         Ns_MutexLock(&callbacks.lock);
     }
     callbacks.hasSignalThread = false;
     Ns_CondSignal(&callbacks.signalsDone);
     Ns_MutexUnlock(&callbacks.lock);
+}
+
+/*
+ * SIGHUP is what a service manager sends when it wants a reload, of a unit of
+ * Type=notify-reload: it waits for the end.
+ */
+static void
+RunSignal(NsCallbackStage stage)
+{
+    if (stage == NS_AT_SIGNAL) {
+        NsNotifyReloading();
+    }
+    NsCallbacksRun(stage);
+    if (stage == NS_AT_SIGNAL) {
+        NsNotifyReloaded();
+    }
 }

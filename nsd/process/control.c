@@ -21,6 +21,7 @@
 #include "nsstring.h"
 #include "nsthread.h"
 #include "process/info.h"
+#include "process/notify.h"
 #include "process/parameters.h"
 #include "process/pidfile.h"
 #include "process/prebind.h"
@@ -29,6 +30,7 @@
 #include "process/units.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/un.h>
 
@@ -106,10 +108,19 @@ static struct {
     char                 *path; /* NULL: there is no socket. */
     int                   fd;
     int                   stopFd; /* Readable when all are to end. */
+    int                   askFd;  /* Readable when the listener is to turn. */
     Ns_Thread             thread; /* Main thread. */
 
     int reserveFd; /* The listener's: given up to hear a client when there is no
                     * other descriptor; -1: given up. */
+
+    /*
+     * The listener's signs of life: isAsked is set by the one who asks, and
+     * cleared by the listener, which sets isOccupied while it does what takes
+     * as long as a client, or the lack of descriptors, wants it to.
+     */
+    atomic_bool isAsked;
+    atomic_bool isOccupied;
 
     Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  left;
@@ -117,34 +128,37 @@ static struct {
     int      nSessions;
     int      nScripts; /* Requests that an interpreter runs. */
     bool     isStopping;
-} control = {.fd = -1, .stopFd = -1, .reserveFd = -1};
+} control = {.fd = -1, .stopFd = -1, .askFd = -1, .reserveFd = -1};
 
-static bool          Listen(void);
-static Ns_ThreadProc RunListener, RunSession;
-static bool          HasSessions(void);
-static void          TakeReserve(void);
-static void          AcceptOne(void);
-static bool          IsShortage(int reason);
-static bool          IsAllowed(int fd, uid_t *uidPtr);
-static void          CancelAbandoned(void);
-static bool          HasLeft(const Session *sessionPtr);
-static void          StartSession(int fd, uid_t uid, bool isShort);
-static bool          Enter(Session *sessionPtr);
-static void          Serve(Session *sessionPtr);
-static void          Leave(Session *sessionPtr);
-static bool          WaitForLine(Session *sessionPtr);
-static void          DropLine(Ns_DString *inputPtr, const char *rest);
-static void          Answer(Session *sessionPtr, const char *request);
-static Ns_ReturnCode Run(Session *sessionPtr, const char *request,
-                         Ns_DString *replyPtr);
-static int           SkipOptions(int argc, const char **argv);
-static Ns_ReturnCode RunCommand(int i, int argc, const char **argv,
-                                Ns_DString *replyPtr);
-static Ns_ReturnCode RunScript(Session *sessionPtr, const char *request,
-                               Ns_DString *replyPtr);
-static bool          BeginScript(Session *sessionPtr, const char *request);
-static void          EndScript(Session *sessionPtr);
-static void          LogHangingLocked(void);
+static NsNotifyAliveProc Turns;
+static bool              Listen(void);
+static Ns_ThreadProc     RunListener, RunSession;
+static void              TellTurn(bool isAsked);
+static void              SetOccupied(bool isOccupied);
+static bool              HasSessions(void);
+static void              TakeReserve(void);
+static void              AcceptOne(void);
+static bool              IsShortage(int reason);
+static bool              IsAllowed(int fd, uid_t *uidPtr);
+static void              CancelAbandoned(void);
+static bool              HasLeft(const Session *sessionPtr);
+static void              StartSession(int fd, uid_t uid, bool isShort);
+static bool              Enter(Session *sessionPtr);
+static void              Serve(Session *sessionPtr);
+static void              Leave(Session *sessionPtr);
+static bool              WaitForLine(Session *sessionPtr);
+static void              DropLine(Ns_DString *inputPtr, const char *rest);
+static void              Answer(Session *sessionPtr, const char *request);
+static Ns_ReturnCode     Run(Session *sessionPtr, const char *request,
+                             Ns_DString *replyPtr);
+static int               SkipOptions(int argc, const char **argv);
+static Ns_ReturnCode     RunCommand(int i, int argc, const char **argv,
+                                    Ns_DString *replyPtr);
+static Ns_ReturnCode     RunScript(Session *sessionPtr, const char *request,
+                                   Ns_DString *replyPtr);
+static bool              BeginScript(Session *sessionPtr, const char *request);
+static void              EndScript(Session *sessionPtr);
+static void              LogHangingLocked(void);
 static bool Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr);
 static void ShortPathInit(ShortPath *shortPtr, const char *path);
 
@@ -153,6 +167,7 @@ NsControlInit(void)
 {
     NsMutexSetup(&control.lock, NS_RANK_PROCESS_MISC, "ns:control", NULL);
     NsParametersRegister("ns/parameters", rows, sizeof(Settings));
+    NsNotifyAddAliveProc("the thread of the control socket", Turns);
 }
 
 void
@@ -169,7 +184,8 @@ NsControlStart(void)
         return;
     }
     control.stopFd = eventfd(0, EFD_CLOEXEC);
-    if (control.stopFd < 0 || !Listen()) {
+    control.askFd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (control.stopFd < 0 || control.askFd < 0 || !Listen()) {
         Ns_Log(Warning,
                "control: cannot listen on '%s': %s: 'nsd ctl' does not reach "
                "this server",
@@ -183,6 +199,23 @@ NsControlStart(void)
     Ns_RegisterProcInfo((void *) RunListener, "ns:control", NULL);
     Ns_RegisterProcInfo((void *) RunSession, "ns:controlsession", NULL);
     Ns_ThreadCreate(RunListener, NULL, 0, &control.thread);
+}
+
+/*
+ * Scripts of clients run in threads of their own, so that none of them makes
+ * the listener look as if it hung.  Called when the server runs.
+ */
+static bool
+Turns(void)
+{
+    bool hasTurned = true;
+
+    if (control.path != NULL) {
+        hasTurned = !atomic_exchange(&control.isAsked, true)
+            || atomic_load(&control.isOccupied);
+        (void) eventfd_write(control.askFd, 1);
+    }
+    return hasTurned;
 }
 
 static bool
@@ -283,7 +316,8 @@ static void
 RunListener(void *arg)
 {
     struct pollfd pfds[] = {{.fd = control.stopFd, .events = POLLIN},
-                            {.fd = control.fd, .events = POLLIN}};
+                            {.fd = control.fd, .events = POLLIN},
+                            {.fd = control.askFd, .events = POLLIN}};
 
     Ns_ThreadSetName("-control-");
     TakeReserve();
@@ -293,9 +327,36 @@ RunListener(void *arg)
             AcceptOne();
         }
         CancelAbandoned();
+        TellTurn(pfds[2].revents != 0);
     }
     close(control.fd);
     control.reserveFd = NsCloseAfter(control.reserveFd);
+}
+
+/*
+ * The counter is read first: who asks after that wakes us once more.
+ */
+static void
+TellTurn(bool isAsked)
+{
+    eventfd_t count;
+
+    if (isAsked) {
+        (void) eventfd_read(control.askFd, &count);
+        atomic_store(&control.isAsked, false);
+    }
+}
+
+/*
+ * The end is as good as a turn.
+ */
+static void
+SetOccupied(bool isOccupied)
+{
+    if (!isOccupied) {
+        atomic_store(&control.isAsked, false);
+    }
+    atomic_store(&control.isOccupied, isOccupied);
 }
 
 /*
@@ -391,7 +452,9 @@ AcceptOne(void)
         struct pollfd stop = {.fd = control.stopFd, .events = POLLIN};
 
         /* The client waits in the backlog. */
+        SetOccupied(true);
         (void) poll(&stop, 1, PAUSE_MS);
+        SetOccupied(false);
     }
     TakeReserve();
 }
@@ -448,7 +511,9 @@ StartSession(int fd, uid_t uid, bool isShort)
             ? "cannot be run, since there are too many clients"
             : "needs a thread and descriptors, which cannot be had now";
         sessionPtr->patienceMs = HASTE_MS;
+        SetOccupied(true);
         Serve(sessionPtr);
+        SetOccupied(false);
     }
 }
 

@@ -2,10 +2,15 @@
  * notify.c --
  *
  *      What a service manager is told.
+ *
+ *      Several threads may have something to tell once the server runs.  They
+ *      take turns, so that messages arrive in the order of the states that they
+ *      are about; no lock is held while one is sent.
  */
 
 #include "process/notify.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/thread.h"
@@ -25,32 +30,65 @@
 #define EXTRA_SECONDS     20
 #define MAX_START_SECONDS 900
 
-static NsNotifyAliveProc *aliveProc; /* Constant after the start. */
+#define STATUS_SIZE 128
+
+/*
+ * Constant after the start.
+ */
+static struct {
+    const char        *what;
+    NsNotifyAliveProc *proc;
+} lives[4];
+static int                  nLives;
+static NsNotifyFiguresProc *figuresProc;
 
 static struct {
+    /* Constant after NsNotifyStarting. */
+    bool      isWanted; /* There is a manager. */
     NsStamp   interval; /* 0: nobody wants signs of life. */
     bool      isRestart;
     NsStamp   begin;  /* Of the start. */
     Ns_Thread thread; /* Main thread. */
 
+    /* The thread's. */
+    int  nMissed;             /* Signs of life that could not be given. */
+    char status[STATUS_SIZE]; /* The last that came with a sign of life. */
+
     Ns_Mutex lock; /* Guards the rest. */
     Ns_Cond  changed;
     bool     isReady;
     bool     isEnding;
+    Ns_Cond  told;
+    bool     isTelling; /* It is some thread's turn. */
+    bool     isStopping;
+    int      nReloads;        /* At work. */
+    bool     isReloadPending; /* The manager waits for the end of one. */
 } notify;
 
 static void    Send(const char *text);
+static void    BeginTurnLocked(void);
+static void    EndTurn(void);
 static void    SendStop(const char *state, const char *status, NsStamp time);
+static void    FormatStatus(char *text, bool hasFigures);
 static NsStamp Sum(NsStamp a, NsStamp b);
 static NsStamp Interval(void);
 static Ns_ThreadProc Run;
 static NsStamp       Tell(bool isReady);
+static void          TellLife(void);
 static bool          IsAlive(void);
 
 void
-NsNotifySetAliveProc(NsNotifyAliveProc *proc)
+NsNotifyAddAliveProc(const char *what, NsNotifyAliveProc *proc)
 {
-    aliveProc = proc;
+    NsAssert(nLives < Ns_NrElements(lives));
+    lives[nLives].what = what;
+    lives[nLives++].proc = proc;
+}
+
+void
+NsNotifySetFiguresProc(NsNotifyFiguresProc *proc)
+{
+    figuresProc = proc;
 }
 
 void
@@ -60,6 +98,7 @@ NsNotifyStarting(bool isRestart)
         return;
     }
     NsMutexSetup(&notify.lock, NS_RANK_PROCESS_MISC, "ns:notify", NULL);
+    notify.isWanted = true;
     notify.interval = Interval();
     notify.isRestart = isRestart;
     notify.begin = NsClockNow();
@@ -70,17 +109,75 @@ NsNotifyStarting(bool isRestart)
 void
 NsNotifyReady(void)
 {
-    char text[64];
+    char text[64 + STATUS_SIZE], status[STATUS_SIZE];
 
-    snprintf(text, sizeof(text), "READY=1\nMAINPID=%d\nSTATUS=running",
-             Ns_InfoPid());
-    Send(text);
-    if (notify.thread != NULL) {
-        Ns_MutexLock(&notify.lock);
-        notify.isReady = true;
-        Ns_CondSignal(&notify.changed);
-        Ns_MutexUnlock(&notify.lock);
+    if (!notify.isWanted) {
+        return;
     }
+    FormatStatus(status, false);
+    snprintf(text, sizeof(text), "READY=1\nMAINPID=%d\nSTATUS=%s", Ns_InfoPid(),
+             status);
+    Ns_MutexLock(&notify.lock);
+    BeginTurnLocked();
+    Ns_MutexUnlock(&notify.lock);
+    Send(text);
+    Ns_MutexLock(&notify.lock);
+    notify.isReady = true;
+    Ns_CondSignal(&notify.changed);
+    Ns_MutexUnlock(&notify.lock);
+    EndTurn();
+}
+
+void
+NsNotifyReloading(void)
+{
+    char text[96];
+    bool mustTell;
+
+    if (!notify.isWanted) {
+        return;
+    }
+    Ns_MutexLock(&notify.lock);
+    BeginTurnLocked();
+    notify.nReloads++;
+    mustTell = notify.isReady && !notify.isStopping;
+    notify.isReloadPending |= mustTell;
+    Ns_MutexUnlock(&notify.lock);
+    if (mustTell) {
+        /* The time tells the manager whether this follows its wish. */
+        snprintf(text, sizeof(text),
+                 "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reloading",
+                 (long long) (NsClockNow() / 1000));
+        Send(text);
+    }
+    EndTurn();
+}
+
+void
+NsNotifyReloaded(void)
+{
+    char text[16 + STATUS_SIZE], status[STATUS_SIZE];
+    bool mustTell;
+
+    if (!notify.isWanted) {
+        return;
+    }
+    FormatStatus(status, notify.interval > 0);
+    Ns_MutexLock(&notify.lock);
+    BeginTurnLocked();
+    NsAssert(notify.nReloads > 0);
+    notify.nReloads--;
+    mustTell = notify.nReloads == 0 && notify.isReloadPending
+        && !notify.isStopping;
+    if (mustTell) {
+        notify.isReloadPending = false;
+    }
+    Ns_MutexUnlock(&notify.lock);
+    if (mustTell) {
+        snprintf(text, sizeof(text), "READY=1\nSTATUS=%s", status);
+        Send(text);
+    }
+    EndTurn();
 }
 
 void
@@ -118,14 +215,70 @@ NsNotifyEnd(void)
     }
 }
 
+/*
+ * From here on it is our turn to tell, without the lock, until EndTurn.
+ */
+static void
+BeginTurnLocked(void)
+{
+    NsAssertLocked(&notify.lock);
+    while (notify.isTelling) {
+        Ns_CondWait(&notify.told, &notify.lock);
+    }
+    notify.isTelling = true;
+}
+
+static void
+EndTurn(void)
+{
+    Ns_MutexLock(&notify.lock);
+    NsAssert(notify.isTelling);
+    notify.isTelling = false;
+    Ns_CondSignal(&notify.told);
+    Ns_MutexUnlock(&notify.lock);
+}
+
 static void
 SendStop(const char *state, const char *status, NsStamp time)
 {
     char text[160];
 
+    if (!notify.isWanted) {
+        return;
+    }
     snprintf(text, sizeof(text), "%s\nEXTEND_TIMEOUT_USEC=%lld\nSTATUS=%s",
              state, (long long) (MAX(time, NS_STAMP_SECOND) / 1000), status);
+    Ns_MutexLock(&notify.lock);
+    BeginTurnLocked();
+    notify.isStopping = true;
+    Ns_MutexUnlock(&notify.lock);
     Send(text);
+    EndTurn();
+}
+
+/*
+ * Figures only where they are brought up to date.
+ */
+static void
+FormatStatus(char *text, bool hasFigures)
+{
+    NsNotifyFigures figures = {0, 0, 0};
+    time_t          begin = Ns_InfoBootTime();
+    char            since[32];
+    struct tm       parts;
+
+    (void) localtime_r(&begin, &parts);
+    (void) strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &parts);
+    if (hasFigures && figuresProc != NULL) {
+        figuresProc(&figures);
+        snprintf(text, STATUS_SIZE,
+                 "running since %s; requests running: %d, waiting: %d; "
+                 "connections: %d",
+                 since, figures.nRunning, figures.nWaiting,
+                 figures.nConnections);
+    } else {
+        snprintf(text, STATUS_SIZE, "running since %s", since);
+    }
 }
 
 static NsStamp
@@ -218,8 +371,8 @@ Tell(bool isReady)
     char                 text[80];
 
     if (isReady) {
-        if (notify.interval > 0 && IsAlive()) {
-            Send("WATCHDOG=1");
+        if (notify.interval > 0) {
+            TellLife();
         }
         return notify.interval;
     }
@@ -236,10 +389,55 @@ Tell(bool isReady)
 }
 
 /*
- * A stop has a limit of its own.
+ * A sign of life, with the status if that has changed.
+ */
+static void
+TellLife(void)
+{
+    char text[32 + STATUS_SIZE], status[STATUS_SIZE];
+    bool hasStatus;
+
+    if (!IsAlive()) {
+        return;
+    }
+    FormatStatus(status, true);
+    Ns_MutexLock(&notify.lock);
+    BeginTurnLocked();
+    hasStatus = !notify.isStopping && notify.nReloads == 0
+        && !STREQ(status, notify.status);
+    Ns_MutexUnlock(&notify.lock);
+    if (hasStatus) {
+        snprintf(notify.status, sizeof(notify.status), "%s", status);
+        snprintf(text, sizeof(text), "WATCHDOG=1\nSTATUS=%s", status);
+    } else {
+        snprintf(text, sizeof(text), "WATCHDOG=1");
+    }
+    Send(text);
+    EndTurn();
+}
+
+/*
+ * A stop has a limit of its own.  All are asked, also behind one that hangs.
  */
 static bool
 IsAlive(void)
 {
-    return aliveProc == NULL || NsInfoLife() == NS_LIFE_STOPPING || aliveProc();
+    const char *hanging = NULL;
+
+    if (NsInfoLife() == NS_LIFE_STOPPING) {
+        return true;
+    }
+    for (int i = 0; i < nLives; i++) {
+        if (!lives[i].proc()) {
+            hanging = lives[i].what;
+        }
+    }
+    notify.nMissed = hanging == NULL ? 0 : notify.nMissed + 1;
+    if (notify.nMissed == SIGNS - 1) {
+        Ns_Log(Error,
+               "nsmain: no sign of life for the service manager: nothing is "
+               "heard of %s",
+               hanging);
+    }
+    return hanging == NULL;
 }

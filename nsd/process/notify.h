@@ -20,9 +20,27 @@
 typedef bool NsNotifyAliveProc(void);
 
 /*
- * Once, before the start.
+ * Before the start.  `what` names the threads, for the line that says that they
+ * hang; it is kept.
  */
-void NsNotifySetAliveProc(NsNotifyAliveProc *proc);
+void NsNotifyAddAliveProc(const char *what, NsNotifyAliveProc *proc);
+
+/*
+ * What the server does, for the status that the manager shows.
+ */
+typedef struct NsNotifyFigures {
+    int nRunning; /* Requests. */
+    int nWaiting; /* Requests. */
+    int nConnections;
+} NsNotifyFigures;
+
+typedef void NsNotifyFiguresProc(NsNotifyFigures *figuresPtr);
+
+/*
+ * Once, before the start.  The procedure is called with every sign of life, and
+ * never without.
+ */
+void NsNotifySetFiguresProc(NsNotifyFiguresProc *proc);
 
 /*
  * The start goes on: the manager is to wait, for some minutes.  After a restart
@@ -36,6 +54,15 @@ void NsNotifyStarting(bool isRestart);
  * WATCHDOG_USEC wants it.  Main thread.
  */
 void NsNotifyReady(void);
+
+/*
+ * It takes over another configuration, until the same thread says that it has
+ * ended.  Several may do so at a time: the manager hears of the end of the last
+ * one.  Any thread, also before the server runs and while it stops, when the
+ * manager waits for something else and is told nothing.
+ */
+void NsNotifyReloading(void);
+void NsNotifyReloaded(void);
 
 /*
  * It still serves for so long, and then stops as below.

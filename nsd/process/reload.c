@@ -20,6 +20,7 @@
 #include "process/callbacks.h"
 #include "process/config.h"
 #include "process/config_check.h"
+#include "process/notify.h"
 #include "process/parameters.h"
 #include "process/restart.h"
 #include "process/setting.h"
@@ -69,8 +70,8 @@ static struct {
 static NsConfigVisitProc  PrintItem, Collect;
 static NsSettingVisitProc AddByHand;
 
-static void           Begin(void);
-static void           End(void);
+static void           Begin(bool isTrial);
+static void           End(bool isTrial);
 static NsConfigStore *ReadFiles(Ns_DString *problemPtr);
 static bool           Fill(const char *text);
 static bool           FillOne(int argc, const char **argv);
@@ -103,10 +104,10 @@ NsReload(bool isTrial, NsReloadProc *proc, void *arg, Ns_DString *problemPtr)
     Plan plan = {.problemPtr = problemPtr, .proc = proc, .arg = arg};
     bool isGood;
 
-    Begin();
+    Begin(isTrial);
     plan.storePtr = ReadFiles(problemPtr);
     if (plan.storePtr == NULL) {
-        End();
+        End(isTrial);
         return NS_ERROR;
     }
     Tcl_InitHashTable(&plan.table, TCL_STRING_KEYS);
@@ -134,12 +135,12 @@ NsReload(bool isTrial, NsReloadProc *proc, void *arg, Ns_DString *problemPtr)
         Report(&plan, isTrial);
     }
     FreePlan(&plan);
-    End();
+    End(isTrial);
     return isGood ? NS_OK : NS_ERROR;
 }
 
 static void
-Begin(void)
+Begin(bool isTrial)
 {
     Ns_MutexLock(&reload.lock);
     while (reload.isBusy) {
@@ -147,11 +148,17 @@ Begin(void)
     }
     reload.isBusy = true;
     Ns_MutexUnlock(&reload.lock);
+    if (!isTrial) {
+        NsNotifyReloading();
+    }
 }
 
 static void
-End(void)
+End(bool isTrial)
 {
+    if (!isTrial) {
+        NsNotifyReloaded();
+    }
     Ns_MutexLock(&reload.lock);
     reload.isBusy = false;
     Ns_CondSignal(&reload.done);
