@@ -64,7 +64,7 @@ static bool IsAnyWaiting(int listenFd);
 void
 NsAcceptStart(NsDriverThread *threadPtr)
 {
-    threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void) HasReserve(threadPtr);
     Listen(threadPtr);
 }
 
@@ -330,7 +330,8 @@ Starve(NsDriverThread *threadPtr, int listenFd, int reason)
 }
 
 /*
- * Another thread may have taken its number while it was in use.
+ * Whether there is a reserve, which is taken here alone: at the start, and when
+ * it has been given up; another thread may have its descriptor by then.
  */
 static bool
 HasReserve(NsDriverThread *threadPtr)
@@ -370,7 +371,7 @@ Refuse(NsDriverThread *threadPtr, int listenFd)
         }
     }
     close(fd);
-    threadPtr->reserveFd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void) HasReserve(threadPtr);
 }
 
 /*

@@ -427,9 +427,7 @@ StopLimit(const NsSock *sockPtr, NsStamp now)
 
     if (sockPtr->mode == NS_SOCK_READING && sockPtr->acceptStamp == 0
         && NsSockIsIdle(sockPtr) && NsRestartIsWanted()) {
-        NsStamp end = atomic_load_explicit(&sockPtr->deadline,
-                                           memory_order_relaxed)
-            - sockPtr->drvPtr->settings.keepWait + RESTART_GRACE_NS;
+        NsStamp end = NsSockKeptSince(sockPtr) + RESTART_GRACE_NS;
 
         if (end > limit && end <= now + RESTART_GRACE_NS) {
             limit = end;

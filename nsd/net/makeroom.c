@@ -195,8 +195,7 @@ IdleSince(NsSock *sockPtr, NsStamp now)
             ? 0
             : sockPtr->acceptStamp;
     } else {
-        since = atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
-            - sockPtr->drvPtr->settings.keepWait;
+        since = NsSockKeptSince(sockPtr);
     }
     return NsSockHasUnread(sockPtr) ? 0 : since;
 }

@@ -141,6 +141,14 @@ NsSockForgetPartial(NsDriverThread *threadPtr, NsSock *sockPtr)
 }
 
 NsStamp
+NsSockKeptSince(const NsSock *sockPtr)
+{
+    NsAssert(sockPtr->mode == NS_SOCK_READING && sockPtr->acceptStamp == 0);
+    return atomic_load_explicit(&sockPtr->deadline, memory_order_relaxed)
+        - sockPtr->drvPtr->settings.keepWait;
+}
+
+NsStamp
 NsSockShortestWait(const NsDriver *drvPtr)
 {
     NsStamp keep = drvPtr->settings.keepWait, end = drvPtr->params.closeWait;

@@ -95,6 +95,12 @@ bool NsSockIsIdle(const NsSock *sockPtr);
 bool NsSockHasBegun(const NsSock *sockPtr);
 
 /*
+ * Since when a kept connection has been idle, which it is: the end of its last
+ * reply.  Any thread that may read the deadline.
+ */
+NsStamp NsSockKeptSince(const NsSock *sockPtr);
+
+/*
  * When the body that is arriving began to, with its head; 0: none is.
  */
 NsStamp NsSockBodySince(const NsSock *sockPtr);
