@@ -18,6 +18,7 @@ static void AppendNumber(Ns_DString *dsPtr, const char *key, int64_t value);
 static void AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp span);
 static void AppendThreadStats(Ns_DString           *dsPtr,
                               const NsDriverThread *threadPtr);
+static void AppendEvictions(Ns_DString *dsPtr, const NsDriverThread *threadPtr);
 static void AppendRefusals(Ns_DString *dsPtr, const NsDriverThread *threadPtr);
 static NsDriver *FindByPrefix(const char *prefix);
 static bool      MayShow(const NsDriver *drvPtr, const char *server);
@@ -227,14 +228,38 @@ AppendThreadStats(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
                  atomic_load_explicit(&threadPtr->nSockets,
                                       memory_order_relaxed));
     AppendNumber(dsPtr, "maxconnections", NsDriverThreadLimit(threadPtr));
-    AppendNumber(dsPtr, "evicted",
-                 atomic_load_explicit(&threadPtr->nEvicted,
-                                      memory_order_relaxed));
+    AppendEvictions(dsPtr, threadPtr);
     AppendNumber(dsPtr, "refused",
                  atomic_load_explicit(&threadPtr->nRefused,
                                       memory_order_relaxed));
     AppendRefusals(dsPtr, threadPtr);
     Tcl_DStringEndSublist(dsPtr);
+}
+
+/*
+ * Their number, and a dict of it by reason.
+ */
+static void
+AppendEvictions(Ns_DString *dsPtr, const NsDriverThread *threadPtr)
+{
+    static const char *const reasons[NS_EVICT_REASONS] = {
+        [NS_EVICT_IDLE] = "idle",
+        [NS_EVICT_HEAD] = "head",
+        [NS_EVICT_BODY] = "body"};
+    Ns_DString dict;
+    int64_t    sum = 0;
+
+    Ns_DStringInit(&dict);
+    for (int i = 0; i < NS_EVICT_REASONS; i++) {
+        int64_t n = atomic_load_explicit(&threadPtr->evictions[i],
+                                         memory_order_relaxed);
+
+        sum += n;
+        AppendNumber(&dict, reasons[i], n);
+    }
+    AppendNumber(dsPtr, "evicted", sum);
+    AppendPair(dsPtr, "evictions", Ns_DStringValue(&dict));
+    Ns_DStringFree(&dict);
 }
 
 static void

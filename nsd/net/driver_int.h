@@ -151,6 +151,16 @@ typedef struct NsDeferredCall {
 #define NS_REFUSAL_STATUS   400 /* The first one. */
 #define NS_REFUSAL_STATUSES 200
 
+/*
+ * What connections were that were closed to make room.
+ */
+typedef enum {
+    NS_EVICT_IDLE,
+    NS_EVICT_HEAD, /* Of a request, or a handshake: unfinished. */
+    NS_EVICT_BODY,
+    NS_EVICT_REASONS
+} NsEvictReason;
+
 struct NsDriverThread {
     NsDriver         *drvPtr;     /* Constant. */
     char             *name;       /* Constant, as `nssock:0`. */
@@ -170,7 +180,8 @@ struct NsDriverThread {
     _Atomic int64_t nSpooled;
     _Atomic int64_t nPartial;
     _Atomic int64_t nErrors;
-    _Atomic int64_t nEvicted; /* Connections closed to make room. */
+    _Atomic int64_t evictions[NS_EVICT_REASONS]; /* Connections closed to make
+                                                  * room, by what they were. */
     _Atomic int64_t nRefused; /* Likewise, out of descriptors: by a 503. */
     _Atomic int64_t refusals[NS_REFUSAL_STATUSES]; /* Requests that were not
                                                     * handed over as they came,

@@ -48,7 +48,8 @@ static NsSockList *ListOf(NsDriverThread *threadPtr, const NsSock *sockPtr);
 static void Search(NsDriverThread *threadPtr, NsStamp now, Candidates *bestPtr);
 static NsStamp IdleSince(NsSock *sockPtr, NsStamp now);
 static bool    IsLeavable(NsSock *sockPtr);
-static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr);
+static void    Leave(NsDriverThread *threadPtr, NsSock *sockPtr,
+                     NsEvictReason reason);
 static void    LeaveSession(NsDriverThread *threadPtr, NsSock *sockPtr);
 
 void
@@ -118,13 +119,13 @@ NsSocksMakeRoom(NsDriverThread *threadPtr)
 
     Search(threadPtr, now, &best);
     if (best.idlePtr != NULL) {
-        Leave(threadPtr, best.idlePtr);
+        Leave(threadPtr, best.idlePtr, NS_EVICT_IDLE);
         return "idle ones are closed for new clients";
     }
     if (headPtr != NULL && headPtr->headStamp <= now - NEW_HEAD_NS) {
-        Leave(threadPtr, headPtr);
+        Leave(threadPtr, headPtr, NS_EVICT_HEAD);
     } else if (best.bodyPtr != NULL) {
-        Leave(threadPtr, best.bodyPtr);
+        Leave(threadPtr, best.bodyPtr, NS_EVICT_BODY);
     } else {
         return NULL;
     }
@@ -217,8 +218,11 @@ IsLeavable(NsSock *sockPtr)
  * so the rest happens when it comes out of the inbox.
  */
 static void
-Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
+Leave(NsDriverThread *threadPtr, NsSock *sockPtr, NsEvictReason reason)
 {
+    NsAssert(reason < NS_EVICT_REASONS);
+    atomic_fetch_add_explicit(&threadPtr->evictions[reason], 1,
+                              memory_order_relaxed);
     if (sockPtr->mode == NS_SOCK_SESSION) {
         LeaveSession(threadPtr, sockPtr);
         return;
@@ -231,7 +235,6 @@ Leave(NsDriverThread *threadPtr, NsSock *sockPtr)
                           memory_order_relaxed);
     sockPtr->isLeaving = true;
     threadPtr->nLeaving++;
-    atomic_fetch_add_explicit(&threadPtr->nEvicted, 1, memory_order_relaxed);
     NsAssert(threadPtr->nLeaving <= threadPtr->nSockets);
     NsSockSetState(threadPtr, sockPtr, NS_SOCK_BUSY_EVENT);
     NsInboxPut(&threadPtr->loop.inbox, &sockPtr->inboxNode);
@@ -249,7 +252,6 @@ LeaveSession(NsDriverThread *threadPtr, NsSock *sockPtr)
     NsSocksTouch(threadPtr, sockPtr);
     sockPtr->isLeaving = true;
     threadPtr->nLeaving++;
-    atomic_fetch_add_explicit(&threadPtr->nEvicted, 1, memory_order_relaxed);
     atomic_store_explicit(&sockPtr->deadline, now, memory_order_relaxed);
     NsWheelSet(&threadPtr->loop.wheel, &sockPtr->wheelEntry, now);
 }

@@ -271,17 +271,20 @@ proc nsstats::DriverMetrics {} {
         reading        gauge   nsd_driver_reading_requests  "Requests that a driver thread has received in part."
         waiting        gauge   nsd_driver_waiting_requests  "Requests that a full pool has not queued yet."
         closing        gauge   nsd_driver_closing_connections "Connections that clients have not closed yet."
-        evicted        counter nsd_evicted_connections      "Connections that were closed to make room for others."
         refused        counter nsd_refused_connections      "Connections refused for lack of descriptors."
     }
     set threads [ns_driver stats]
-    set refusals {}
+    lassign {} refusals evictions
     foreach stats $threads {
+        dict for {reason n} [dict get $stats evictions] {
+            lappend evictions "" [dict create driver [dict get $stats module] thread [dict get $stats thread] reason $reason] $n
+        }
         dict for {status n} [dict get $stats refusals] {
             lappend refusals "" [dict create driver [dict get $stats module] thread [dict get $stats thread] code $status] $n
         }
     }
     return [concat [ThreadFamilies $kinds $threads] [list \
+        [Family counter nsd_evicted_connections "Connections that were closed to make room for others, by what they were." $evictions] \
         [Family counter nsd_driver_refusals "Requests that a driver has refused, by the status of the reply." $refusals]]]
 }
 
