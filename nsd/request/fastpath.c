@@ -398,7 +398,6 @@ ReturnIndex(Ns_Conn *conn, const char *indexFile)
 
     Ns_DStringInit(&ds);
     if (url[strlen(url) - 1] != '/') {
-        (void) Ns_ConnLocationAppend(conn, &ds);
         EncodePath(&ds, url);
         Ns_DStringAppend(&ds, "/");
         result = Ns_ConnReturnRedirect(conn, Ns_DStringValue(&ds));

@@ -7,6 +7,7 @@
 #include "request/proxies.h"
 #include "nslog.h"
 #include "nssockaddr.h"
+#include "nsstring.h"
 #include "nsthread.h"
 #include "base/assert.h"
 #include "base/chars.h"
@@ -62,6 +63,9 @@ static void             Take(void);
 static const NsProxies *Configured(void);
 static void Add(NsProxies *proxiesPtr, const char *key, const char *list);
 static void NoteJunk(const NsMessage *messagePtr);
+static void TakePort(const NsHttpHead *headPtr, bool isOfProxy,
+                     const char *scheme, const char **authorityPtr,
+                     char buffer[NS_PROXIES_BYTES]);
 static const char *OnlyField(const NsHttpHead *headPtr, const char *name);
 
 void
@@ -245,6 +249,45 @@ NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
     if (authority != NULL && NsAuthorityIsValid(authority)) {
         *authorityPtr = authority;
     }
+    if (authority != buffer) {
+        TakePort(headPtr, authority != NULL && *authorityPtr == authority,
+                 *schemePtr, authorityPtr, buffer);
+    }
+}
+
+/*
+ * The port that a proxy names beside the host.  A host that comes with a port
+ * of its own from the proxy keeps that; the port of a Host field may be that of
+ * this server.
+ */
+static void
+TakePort(const NsHttpHead *headPtr, bool isOfProxy, const char *scheme,
+         const char **authorityPtr, char buffer[NS_PROXIES_BYTES])
+{
+    const char *port = OnlyField(headPtr, "X-Forwarded-Port");
+    const char *host = *authorityPtr, *colon;
+    int         number;
+
+    if (host == NULL || !NsAuthorityIsValid(host) || port == NULL
+        || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5
+        || Ns_StrToInt(port, &number) != NS_OK || number < 1
+        || number > 65535) {
+        return;
+    }
+    colon = strchr(*host == '[' ? strchr(host, ']') : host, ':');
+    if ((colon != NULL && isOfProxy)
+        || strlen(host) + 7u > (size_t) NS_PROXIES_BYTES) {
+        return;
+    }
+    snprintf(buffer, NS_PROXIES_BYTES, "%.*s",
+             (int) (colon != NULL ? (size_t) (colon - host) : strlen(host)),
+             host);
+    if (number != (STREQ(scheme, "https") ? 443 : 80)) {
+        size_t length = strlen(buffer);
+
+        snprintf(buffer + length, NS_PROXIES_BYTES - length, ":%d", number);
+    }
+    *authorityPtr = buffer;
 }
 
 const char *

@@ -40,8 +40,8 @@ bool NsProxiesTrust(const char *peer);
 
 /*
  * Scheme and authority as the client used them, where one of trustedproxies
- * says so with X-Forwarded-Proto and X-Forwarded-Host, or else Forwarded;
- * unchanged otherwise.  The authority may be in buffer.
+ * says so with X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Port, or
+ * else Forwarded; unchanged otherwise.  The authority may be in buffer.
  */
 void NsProxiesLocation(const NsMessage *messagePtr, const char **schemePtr,
                        const char **authorityPtr,

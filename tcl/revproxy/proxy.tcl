@@ -86,7 +86,7 @@ proc revproxy::RequestFields {} {
     # What a client says of other proxies is worth nothing; a trusted proxy knows.
     set peer [ns_conn peeraddr -source direct]
     set isTrusted [ns_ip trusted $peer]
-    if {!$isTrusted} { lappend dropped x-forwarded-proto x-forwarded-host forwarded }
+    if {!$isTrusted} { lappend dropped x-forwarded-proto x-forwarded-host x-forwarded-port forwarded }
     set through {}
     for {set i 0} {$i < [ns_set size $from]} {incr i} {
         set name [string tolower [ns_set key $from $i]]
