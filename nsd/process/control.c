@@ -87,8 +87,7 @@ typedef struct ShortPath {
  * A request that needs no interpreter: it is answered whatever the rest of the
  * process does.
  */
-typedef Ns_ReturnCode CommandProc(int argc, const char **argv,
-                                  Ns_DString *replyPtr);
+typedef int CommandProc(int argc, const char **argv, Ns_DString *replyPtr);
 
 static CommandProc Ready, Drain, Reopen, LogMemory, Restart, StopServer;
 
@@ -149,17 +148,16 @@ static void              Leave(Session *sessionPtr);
 static bool              WaitForLine(Session *sessionPtr);
 static void              DropLine(Ns_DString *inputPtr, const char *rest);
 static void              Answer(Session *sessionPtr, const char *request);
-static Ns_ReturnCode     Run(Session *sessionPtr, const char *request,
-                             Ns_DString *replyPtr);
-static int               SkipOptions(int argc, const char **argv);
-static Ns_ReturnCode     RunCommand(int i, int argc, const char **argv,
-                                    Ns_DString *replyPtr);
-static Ns_ReturnCode     RunScript(Session *sessionPtr, const char *request,
-                                   Ns_DString *replyPtr);
-static bool              BeginScript(Session *sessionPtr, const char *request);
-static void              EndScript(Session *sessionPtr);
-static void              LogHangingLocked(void);
-static bool Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr);
+static int Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr);
+static int SkipOptions(int argc, const char **argv);
+static int RunCommand(int i, int argc, const char **argv, Ns_DString *replyPtr);
+static int FailUsage(int i, Ns_DString *replyPtr);
+static int RunScript(Session *sessionPtr, const char *request,
+                     Ns_DString *replyPtr);
+static bool BeginScript(Session *sessionPtr, const char *request);
+static void EndScript(Session *sessionPtr);
+static void LogHangingLocked(void);
+static bool Reply(int fd, int result, const Ns_DString *replyPtr);
 static void ShortPathInit(ShortPath *shortPtr, const char *path);
 
 void
@@ -638,8 +636,8 @@ DropLine(Ns_DString *inputPtr, const char *rest)
 static void
 Answer(Session *sessionPtr, const char *request)
 {
-    Ns_DString    reply;
-    Ns_ReturnCode result;
+    Ns_DString reply;
+    int        result;
 
     Ns_DStringInit(&reply);
     result = Run(sessionPtr, request, &reply);
@@ -647,16 +645,16 @@ Answer(Session *sessionPtr, const char *request)
     Ns_DStringFree(&reply);
 }
 
-static Ns_ReturnCode
+static int
 Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
 {
-    Ns_ReturnCode result = NS_ERROR;
-    const char  **argv;
-    int           argc, first, i = 0;
+    int          result;
+    const char **argv;
+    int          argc, first, i = 0;
 
     if (Tcl_SplitList(NULL, request, &argc, &argv) != TCL_OK || argc == 0) {
         Ns_DStringAppend(replyPtr, "a request is a list of words");
-        return NS_ERROR;
+        return NS_CONTROL_USAGE;
     }
     first = SkipOptions(argc, argv);
     while (i < Ns_NrElements(commands)
@@ -666,6 +664,7 @@ Run(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
     if (i < Ns_NrElements(commands)) {
         result = RunCommand(i, argc - first, argv + first, replyPtr);
     } else if (sessionPtr->obstacle != NULL) {
+        result = NS_CONTROL_REFUSED;
         Ns_DStringPrintf(replyPtr,
                          "'%s' %s: only ready, drain, reopen, restart and "
                          "stop work",
@@ -691,26 +690,36 @@ SkipOptions(int argc, const char **argv)
     return MIN(i, argc);
 }
 
-static Ns_ReturnCode
+static int
 RunCommand(int i, int argc, const char **argv, Ns_DString *replyPtr)
 {
+    int result;
+
     if (argc > commands[i].maxArgs) {
-        Ns_DStringPrintf(replyPtr, "wrong # args: should be \"%s%s%s\"",
-                         commands[i].name, *commands[i].usage ? " " : "",
-                         commands[i].usage);
-        return NS_ERROR;
+        return FailUsage(i, replyPtr);
     }
-    return commands[i].proc(argc, argv, replyPtr);
+    result = commands[i].proc(argc, argv, replyPtr);
+    return result == NS_CONTROL_USAGE ? FailUsage(i, replyPtr) : result;
 }
 
-static Ns_ReturnCode
+static int
+FailUsage(int i, Ns_DString *replyPtr)
+{
+    Ns_DStringVarAppend(replyPtr, "usage: nsd ctl ", commands[i].name,
+                        *commands[i].usage ? " " : "", commands[i].usage,
+                        (char *) NULL);
+    return NS_CONTROL_USAGE;
+}
+
+static int
 RunScript(Session *sessionPtr, const char *request, Ns_DString *replyPtr)
 {
-    Ns_ReturnCode result = NS_ERROR;
+    int result = NS_CONTROL_REFUSED;
 
     if (BeginScript(sessionPtr, request)) {
         result = control.procsPtr->runProc(sessionPtr->state, request,
                                            sessionPtr->uid, replyPtr);
+        NsAssert(result >= NS_CONTROL_DONE && result <= NS_CONTROL_USAGE);
         EndScript(sessionPtr);
     } else {
         Ns_DStringAppend(replyPtr, "the server is stopping");
@@ -767,11 +776,14 @@ LogHangingLocked(void)
  * False: the client has left.
  */
 static bool
-Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr)
+Reply(int fd, int result, const Ns_DString *replyPtr)
 {
-    char head[40];
-    int  n = snprintf(head, sizeof(head), "%s %d\n",
-                     result == NS_OK ? "ok" : "error", replyPtr->length);
+    static const char *const words[] = {[NS_CONTROL_DONE] = "ok",
+                                        [NS_CONTROL_REFUSED] = "error",
+                                        [NS_CONTROL_USAGE] = "usage"};
+    char                     head[40];
+    int n = snprintf(head, sizeof(head), "%s %d\n", words[result],
+                     replyPtr->length);
 
     return NsWriteAll(fd, head, (size_t) n)
         && NsWriteAll(fd, replyPtr->string, (size_t) replyPtr->length);
@@ -780,39 +792,38 @@ Reply(int fd, Ns_ReturnCode result, const Ns_DString *replyPtr)
 /*
  * The words say what the server does.
  */
-static Ns_ReturnCode
+static int
 Ready(int argc, const char **argv, Ns_DString *replyPtr)
 {
     Ns_DStringAppend(replyPtr, NsInfoReadiness());
-    return NsInfoIsReady() ? NS_OK : NS_ERROR;
+    return NsInfoIsReady() ? NS_CONTROL_DONE : NS_CONTROL_REFUSED;
 }
 
-static Ns_ReturnCode
+static int
 Drain(int argc, const char **argv, Ns_DString *replyPtr)
 {
     bool isDraining;
 
     if (argc != 2 || !NsUnitsBool(argv[1], &isDraining)) {
-        Ns_DStringAppend(replyPtr, "wrong # args: should be \"drain on|off\"");
-        return NS_ERROR;
+        return NS_CONTROL_USAGE;
     }
     NsInfoSetDraining(isDraining);
-    return Ready(argc, argv, replyPtr) == NS_OK || isDraining
-        ? NS_OK
-        : NS_ERROR;
+    return Ready(argc, argv, replyPtr) == NS_CONTROL_DONE || isDraining
+        ? NS_CONTROL_DONE
+        : NS_CONTROL_REFUSED;
 }
 
-static Ns_ReturnCode
+static int
 Reopen(int argc, const char **argv, Ns_DString *replyPtr)
 {
     NsSinkReopenAll(false);
-    return NS_OK;
+    return NS_CONTROL_DONE;
 }
 
 /*
  * The file of the newest mapping: ours.
  */
-static Ns_ReturnCode
+static int
 LogMemory(int argc, const char **argv, Ns_DString *replyPtr)
 {
     char **paths;
@@ -827,21 +838,20 @@ LogMemory(int argc, const char **argv, Ns_DString *replyPtr)
         ns_free(paths[i]);
     }
     ns_free(paths);
-    return n > 0 ? NS_OK : NS_ERROR;
+    return n > 0 ? NS_CONTROL_DONE : NS_CONTROL_REFUSED;
 }
 
-static Ns_ReturnCode
+static int
 Restart(int argc, const char **argv, Ns_DString *replyPtr)
 {
-    Ns_ReturnCode result = NsRestartCheck(replyPtr);
-
-    if (result == NS_OK) {
-        NsRestartRequest();
+    if (NsRestartCheck(replyPtr) != NS_OK) {
+        return NS_CONTROL_REFUSED;
     }
-    return result;
+    NsRestartRequest();
+    return NS_CONTROL_DONE;
 }
 
-static Ns_ReturnCode
+static int
 StopServer(int argc, const char **argv, Ns_DString *replyPtr)
 {
     Ns_Time timeout = {0, 0};
@@ -850,12 +860,11 @@ StopServer(int argc, const char **argv, Ns_DString *replyPtr)
         || (argc == 3
             && (!STREQ(argv[1], "-timeout")
                 || !NsUnitsTime(argv[2], &timeout)))) {
-        Ns_DStringAppend(replyPtr, "should be \"stop ?-timeout time?\"");
-        return NS_ERROR;
+        return NS_CONTROL_USAGE;
     }
     (void) NsShutdownSetTimeout(NsClockFromTime(&timeout));
     NsShutdownRequest(false);
-    return NS_OK;
+    return NS_CONTROL_DONE;
 }
 
 static void

@@ -3,8 +3,9 @@
  *
  *      The control socket, through which `nsd ctl` talks to a running server.
  *
- *      A request is a line, the words of a Tcl list.  Its reply is `ok N` or
- *      `error N`, a line end, and N bytes.  One session, one thread: none waits
+ *      A request is a line, the words of a Tcl list.  Its reply is `ok N`,
+ *      `error N`, or `usage N` when the words are wrong, a line end, and N
+ *      bytes.  One session, one thread: none waits
  *      for another, and none needs a connection thread.
  */
 
@@ -14,15 +15,24 @@
 #include "nstypes.h"
 
 /*
+ * How a request ends, and the exit status of `nsd ctl`.
+ */
+#define NS_CONTROL_DONE    0
+#define NS_CONTROL_REFUSED 1 /* The reply says why. */
+#define NS_CONTROL_USAGE   2 /* So it does; and that the words are wrong. */
+#define NS_CONTROL_NOBODY  3 /* No server listens there. */
+
+/*
  * Requests that this room does not know.  The first and the last are called in
- * the session's thread, as is runProc, which appends the reply; cancelProc from
- * another one: what runs is to end, since the client has left.  It may be
- * called again, and when nothing runs any more.
+ * the session's thread, as is runProc, which appends the reply and returns one
+ * of the first three of the above; cancelProc from another one: what runs is to
+ * end, since the client has left.  It may be called again, and when nothing
+ * runs any more.
  */
 typedef struct NsControlProcs {
     void *(*beginProc)(void); /* The state of a session. */
-    Ns_ReturnCode (*runProc)(void *state, const char *request, uid_t uid,
-                             Ns_DString *replyPtr);
+    int (*runProc)(void *state, const char *request, uid_t uid,
+                   Ns_DString *replyPtr);
     void (*cancelProc)(void *state);
     void (*endProc)(void *state); /* Frees it. */
 } NsControlProcs;

@@ -28,7 +28,7 @@ typedef struct Client {
 } Client;
 
 typedef struct Reply {
-    bool       isError;
+    int        result; /* NS_CONTROL_... */
     Ns_DString text;
 } Reply;
 
@@ -227,7 +227,7 @@ AppendWords(const char *begun, Ns_DString *dsPtr, void *arg)
     Reply       reply;
 
     if (Ask(arg, Ns_NrElements(words), words, &reply)) {
-        if (!reply.isError) {
+        if (reply.result == NS_CONTROL_DONE) {
             Ns_DStringAppend(dsPtr, reply.text.string);
         }
         Ns_DStringFree(&reply.text);
@@ -267,7 +267,7 @@ Logs(Client *clientPtr, int argc, char *const *argv)
     if (!Ask(clientPtr, 1, question, &reply)) {
         return Vanished(clientPtr);
     }
-    if (reply.isError) {
+    if (reply.result != NS_CONTROL_DONE) {
         (void) Print(&reply);
     } else {
         words = ns_calloc((size_t) argc + 1, sizeof(char *));
@@ -285,7 +285,7 @@ Logs(Client *clientPtr, int argc, char *const *argv)
 static int
 Print(const Reply *replyPtr)
 {
-    FILE       *file = replyPtr->isError ? stderr : stdout;
+    FILE       *file = replyPtr->result != NS_CONTROL_DONE ? stderr : stdout;
     const char *text = replyPtr->text.string;
     int         length = replyPtr->text.length;
 
@@ -296,7 +296,7 @@ Print(const Reply *replyPtr)
         }
         fflush(file);
     }
-    return replyPtr->isError ? NS_CONTROL_REFUSED : NS_CONTROL_DONE;
+    return replyPtr->result;
 }
 
 /*
@@ -368,22 +368,32 @@ ReadReply(int fd, Reply *replyPtr)
 }
 
 /*
- * `ok N` or `error N`.
+ * `ok N`, `error N` or `usage N`.
  */
 static bool
 ReadHead(int fd, Reply *replyPtr, size_t *lengthPtr)
 {
-    char   head[40], word[8];
-    size_t n = 0;
+    static const char *const results[] = {[NS_CONTROL_DONE] = "ok",
+                                          [NS_CONTROL_REFUSED] = "error",
+                                          [NS_CONTROL_USAGE] = "usage"};
+    char                     head[40], word[8];
+    size_t                   n = 0;
 
     while (n < sizeof(head) - 1 && read(fd, head + n, 1) == 1
            && head[n] != '\n') {
         n++;
     }
     head[n] = '\0';
-    replyPtr->isError = strncmp(head, "error", 5) == 0;
-    return sscanf(head, "%7s %zu", word, lengthPtr) == 2
-        && (replyPtr->isError || STREQ(word, "ok"));
+    if (sscanf(head, "%7s %zu", word, lengthPtr) != 2) {
+        return false;
+    }
+    for (int i = 0; i < Ns_NrElements(results); i++) {
+        if (STREQ(word, results[i])) {
+            replyPtr->result = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void

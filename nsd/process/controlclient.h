@@ -9,14 +9,10 @@
 
 #include "process/options.h"
 
-#define NS_CONTROL_DONE    0
-#define NS_CONTROL_REFUSED 1 /* The reason is on standard error. */
-#define NS_CONTROL_USAGE   2
-#define NS_CONTROL_NOBODY  3 /* No server listens there. */
-
 /*
  * Carry out the command in argv, the words behind the options; without any,
- * help.  path is that of the socket.  The exit status, one of those above.
+ * help.  path is that of the socket.  The exit status, one of those in
+ * control.h.
  */
 int NsControlClient(const char *path, const NsOptions *optionsPtr, int argc,
                     char *const *argv);

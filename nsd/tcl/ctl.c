@@ -31,8 +31,9 @@ typedef struct State {
 } State;
 
 static void         *Begin(void);
-static Ns_ReturnCode Answer(void *state, const char *request, uid_t uid,
+static int           Answer(void *state, const char *request, uid_t uid,
                             Ns_DString *replyPtr);
+static bool          IsUsage(Tcl_Interp *interp);
 static void          Cancel(void *state);
 static void          End(void *state);
 static NsServer     *FindServer(const char *request, const State *statePtr,
@@ -63,7 +64,7 @@ Begin(void)
     return statePtr;
 }
 
-static Ns_ReturnCode
+static int
 Answer(void *state, const char *request, uid_t uid, Ns_DString *replyPtr)
 {
     State    *statePtr = state;
@@ -73,7 +74,7 @@ Answer(void *state, const char *request, uid_t uid, Ns_DString *replyPtr)
 
     serverPtr = FindServer(request, statePtr, replyPtr);
     if (serverPtr == NULL || Enter(statePtr, serverPtr, replyPtr) != NS_OK) {
-        return NS_ERROR;
+        return NS_CONTROL_REFUSED;
     }
     words[0] = Tcl_NewStringObj("::nsd::ctl::Answer", -1);
     words[1] = Tcl_NewWideIntObj((Tcl_WideInt) uid);
@@ -87,7 +88,21 @@ Answer(void *state, const char *request, uid_t uid, Ns_DString *replyPtr)
         Tcl_DecrRefCount(words[i]);
     }
     Ns_DStringAppend(replyPtr, Tcl_GetStringResult(statePtr->interp));
-    return code == TCL_OK ? NS_OK : NS_ERROR;
+    return code == TCL_OK ? NS_CONTROL_DONE
+        : IsUsage(statePtr->interp)
+        ? NS_CONTROL_USAGE
+        : NS_CONTROL_REFUSED;
+}
+
+/*
+ * The error is that of words that the command does not understand.
+ */
+static bool
+IsUsage(Tcl_Interp *interp)
+{
+    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+
+    return code != NULL && STREQ(code, "TCL WRONGARGS");
 }
 
 /*

@@ -52,24 +52,45 @@ proc ::nsd::ctl::Answer {uid request} {
         switch -- $option {
             --json   { set isJson 1 }
             --server { set request [lassign $request server] }
-            default  { return -code error "unknown option $option: it is --json or --server NAME" }
+            default  { return -code error -errorcode {TCL WRONGARGS} "unknown option $option: it is --json or --server NAME" }
         }
     }
     set words [lassign $request command]
     if {$command eq "complete"} { return [Complete [lindex $words 0]] }
+    if {$command eq "names"} { return [Names [lindex $words 0]] }
     set known [lmap {name usage text} $commands { set name }]
     if {$command ni $known} {
-        return -code error "unknown command $command: it is one of [join [lsort $known] {, }]"
+        return -code error -errorcode {TCL WRONGARGS} "unknown command $command: it is one of [join [lsort $known] {, }]"
     }
     if {$command in {eval set cancel roll reload log}} { Note $uid $request }
+    set code NONE
     if {[catch { Do-$command {*}$words } result options]} {
-        if {[lrange [dict get $options -errorcode] 0 1] eq "TCL WRONGARGS"} {
-            set result "usage: nsd ctl [Usage $command]"
-        } elseif {$command eq "eval"} {
+        # The errors of a script are its own.
+        if {$command eq "eval"} {
             set result [dict get $options -errorinfo]
+        } elseif {[lrange [dict get $options -errorcode] 0 1] eq "TCL WRONGARGS"} {
+            set result "usage: nsd ctl [Usage $command]"
+            set code {TCL WRONGARGS}
         }
     }
-    return -code [expr {[dict get $options -code] ? "error" : "ok"}] $result
+    return -code [expr {[dict get $options -code] ? "error" : "ok"}] -errorcode $code $result
+}
+
+#
+# A command does not understand its words: the client ends with another status.
+#
+proc ::nsd::ctl::BadWords {command} {
+    return -level 2 -code error -errorcode {TCL WRONGARGS} "usage: nsd ctl [Usage $command]"
+}
+
+#
+# What shells complete, a name per line; no Notice is due for it.
+#
+proc ::nsd::ctl::Names {kind} {
+    switch -- $kind {
+        servers { return [join [ns_info servers] \n] }
+        sinks   { return [join [ns_logsink list] \n] }
+    }
 }
 
 #
@@ -244,7 +265,7 @@ proc ::nsd::ctl::Do-metrics {} {
 proc ::nsd::ctl::Do-requests {{option --slow} {seconds 0}} {
     NeedViews
     if {$option ne "--slow" || ![string is double -strict $seconds]} {
-        return -code error "usage: nsd ctl [Usage requests]"
+        BadWords requests
     }
     set rows {}
     ::nsstats::forPools {server pool} {
@@ -262,7 +283,7 @@ proc ::nsd::ctl::Do-requests {{option --slow} {seconds 0}} {
 proc ::nsd::ctl::Do-slowest {{option ""}} {
     variable server
     NeedViews
-    if {$option ni {"" --errors}} { return -code error "usage: nsd ctl [Usage slowest]" }
+    if {$option ni {"" --errors}} { BadWords slowest }
     set servers [expr {$server eq "" ? [ns_info servers] : [list $server]}]
     return [Show [list [::nsstats::slowTable $servers [expr {$option ne ""}]]]]
 }
@@ -317,7 +338,7 @@ proc ::nsd::ctl::Do-log {{what ""} {value ""}} {
         forget    { return [ns_logsink forget $value] }
     }
     if {![string is boolean -strict $value]} {
-        return -code error "usage: nsd ctl [Usage log]"
+        BadWords log
     }
     ns_logctl severity $what $value
     return [Severities]
@@ -332,7 +353,7 @@ proc ::nsd::ctl::Severities {} {
 }
 
 proc ::nsd::ctl::Do-roll {args} {
-    if {[llength $args] > 1} { return -code error "usage: nsd ctl [Usage roll]" }
+    if {[llength $args] > 1} { BadWords roll }
     foreach sink [expr {[llength $args] ? $args : [ns_logsink list]}] {
         if {[llength $args] == 0 && [dict get [ns_logsink info $sink] type] ne "file"} continue
         ns_logsink roll $sink
@@ -368,7 +389,7 @@ proc ::nsd::ctl::ShowSettings {settings} {
 
 proc ::nsd::ctl::Do-get {args} {
     NeedViews
-    if {[llength $args] > 1} { return -code error "usage: nsd ctl [Usage get]" }
+    if {[llength $args] > 1} { BadWords get }
     return [ShowSettings [expr {[llength $args] ? [SettingsOf [lindex $args 0]] : [ns_setting list]}]]
 }
 
@@ -401,7 +422,7 @@ proc ::nsd::ctl::Do-reload {args} {
         ""          { return [ShowReload [ns_setting reload]] }
         --dry-run   { return [ShowReload [ns_setting reload -dryrun]] }
         --libraries { return [ReloadLibraries] }
-        default     { return -code error "usage: nsd ctl [Usage reload]" }
+        default     { BadWords reload }
     }
 }
 

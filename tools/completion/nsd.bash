@@ -20,7 +20,9 @@ _nsd() {
     fi
     while [ $i -lt "$COMP_CWORD" ]; do
         case ${COMP_WORDS[i]} in
-            -t | -s | --server | --socket) options+=("${COMP_WORDS[i]}" "${COMP_WORDS[i+1]}"); i=$((i + 1)) ;;
+            -s | --server) [ $((i + 1)) -ne "$COMP_CWORD" ] || command=--server
+                i=$((i + 1)) ;;
+            -t | --socket) options+=("${COMP_WORDS[i]}" "${COMP_WORDS[i+1]}"); i=$((i + 1)) ;;
             -*) ;;
             *) command=${COMP_WORDS[i]}; break ;;
         esac
@@ -29,6 +31,8 @@ _nsd() {
     case $command in
         "") words="-t --socket --server --json $("$program" --help ctl | sed -n 's/^  \([a-z]*\) .*/\1/p')" ;;
         help) words=$("$program" --help ctl | sed -n 's/^  \([a-z]*\) .*/\1/p') ;;
+        --server) words=$("$program" ctl "${options[@]}" names servers 2>/dev/null) ;;
+        roll) words=$("$program" ctl "${options[@]}" names sinks 2>/dev/null) ;;
         stats) words=$("$program" ctl "${options[@]}" stats '?' 2>&1 | sed -n 's/.*it is one of //p' | tr -d ,) ;;
         get | set) words=$("$program" ctl "${options[@]}" get '?' 2>&1 | sed -n 's/.*it is one of //p' | tr -d ,) ;;
         stack | cancel) words=$("$program" ctl "${options[@]}" requests 2>/dev/null | grep -o '\<cns[0-9]*\>') ;;

@@ -37,7 +37,10 @@ function __nsd_words
     set -l i 3
     while test $i -le (count $words)
         switch $words[$i]
-            case -t -s --server --socket
+            case -s --server
+                test $i -lt (count $words); or set command --server
+                set i (math $i + 1)
+            case -t --socket
                 set options $options $words[$i] $words[(math $i + 1)]
                 set i (math $i + 1)
             case '-*'
@@ -51,6 +54,10 @@ function __nsd_words
         case '' help
             $program --help ctl | string match -r '^  [a-z]+ .*' | string replace -r '^  (\S+) +(.*)' '$1\t$2'
             test -n "$command"; or printf '%s\n' -t --socket --server --json
+        case --server
+            $program ctl $options names servers 2>/dev/null
+        case roll
+            $program ctl $options names sinks 2>/dev/null
         case stats
             __nsd_listed ($program ctl $options stats '?' 2>&1)
         case get set

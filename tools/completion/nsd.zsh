@@ -20,7 +20,8 @@ _nsd() {
     fi
     while (( i < CURRENT )); do
         case $words[i] in
-            -t | -s | --server | --socket) options+=($words[i] ${(Q)words[i+1]}); (( i++ )) ;;
+            -s | --server) (( i + 1 == CURRENT )) && command=--server; (( i++ )) ;;
+            -t | --socket) options+=($words[i] ${(Q)words[i+1]}); (( i++ )) ;;
             -*) ;;
             *) command=$words[i]; break ;;
         esac
@@ -33,6 +34,8 @@ _nsd() {
                 --server:'server in whose interpreter scripts run' --json:'reply in JSON')
             _describe -o 'command' list
             return ;;
+        --server) list=(${(f)"$($program ctl $options names servers 2>/dev/null)"}) ;;
+        roll) list=(${(f)"$($program ctl $options names sinks 2>/dev/null)"}) ;;
         stats) list=($($program ctl $options stats '?' 2>&1 | sed -n 's/.*it is one of //p' | tr -d ,)) ;;
         get | set) list=($($program ctl $options get '?' 2>&1 | sed -n 's/.*it is one of //p' | tr -d ,)) ;;
         stack | cancel) list=($($program ctl $options requests 2>/dev/null | grep -o '\<cns[0-9]*\>')) ;;
