@@ -61,6 +61,13 @@ NsInterpCleanupClose(NsInterp *itPtr)
 }
 
 void
+NsInterpCleanupEnd(NsInterp *itPtr)
+{
+    NsAssert(itPtr->connPtr != NULL);
+    Run(itPtr, NS_CLEANUP_END);
+}
+
+void
 NsInterpCleanup(NsInterp *itPtr)
 {
     Run(itPtr, NS_CLEANUP_RELEASE);

@@ -10,15 +10,17 @@
 #include "tcl/interp.h"
 
 /*
- * When: the reply is finished; the interpreter is released, before its channels
+ * When: the reply is finished; no script of the request runs any more, and the
+ * interpreter still knows it; the interpreter is released, before its channels
  * are closed and its globals are unset.
  */
 typedef enum NsCleanupPhase {
     NS_CLEANUP_CLOSE,
+    NS_CLEANUP_END,
     NS_CLEANUP_RELEASE
 } NsCleanupPhase;
 
-#define NS_CLEANUP_PHASES 2
+#define NS_CLEANUP_PHASES 3
 
 typedef void NsCleanupProc(NsInterp *itPtr);
 
@@ -32,6 +34,11 @@ void NsInterpAddCleanup(NsCleanupPhase phase, NsCleanupProc *proc);
  * The reply is finished.
  */
 void NsInterpCleanupClose(NsInterp *itPtr);
+
+/*
+ * The request has ended.
+ */
+void NsInterpCleanupEnd(NsInterp *itPtr);
 
 /*
  * The steps at the end of a use: release what the interpreter has taken, close

@@ -521,6 +521,7 @@ NsInterpConnEnded(NsConn *connPtr)
     itPtr = NsInterpOf(connPtr->interp);
     NsInterpCleanupClose(itPtr);
     NsTraceRun(itPtr, NS_TCL_TRACE_FREECONN);
+    NsInterpCleanupEnd(itPtr);
     NsStackLeave();
     NsFailureForget(itPtr);
     itPtr->connPtr = NULL;

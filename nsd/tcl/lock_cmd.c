@@ -8,6 +8,8 @@
  */
 
 #include "ns.h"
+#include "request/conn_int.h"
+#include "tcl/cleanup.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/lockobj.h"
@@ -32,8 +34,10 @@ static NsLockObj *UseNamed(const NsInterp *itPtr, NsLockKind kind,
 static int        ReturnName(Tcl_Interp *interp, NsLockObj *objPtr);
 static int GetCount(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int i,
                     int *countPtr);
-static int Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite);
-static int FailNotHeld(Tcl_Interp *interp, const char *name);
+static int Lock(const NsInterp *itPtr, NsLockObj *objPtr, bool isWrite);
+static NsCleanupProc     ReportHeld;
+static NsLockObjHeldProc LogHeld;
+static int               FailNotHeld(Tcl_Interp *interp, const char *name);
 
 #define ROW(name, proc, flags)                 \
     {                                          \
@@ -112,6 +116,35 @@ NsLockCmdInit(void)
     for (int i = 0; i < Ns_NrElements(ensembles); i++) {
         NsTclAddEnsemble(&ensembles[i]);
     }
+    NsLockObjInit();
+    NsInterpAddCleanup(NS_CLEANUP_END, ReportHeld);
+    NsInterpAddCleanup(NS_CLEANUP_RELEASE, ReportHeld);
+}
+
+/*
+ * What scripts have left locked stays so, since nobody knows what it guards;
+ * who waits for it waits in vain.
+ */
+static void
+ReportHeld(NsInterp *itPtr)
+{
+    NsLockObjReportHeld(itPtr, LogHeld);
+}
+
+static void
+LogHeld(const char *kind, const char *name, const void *owner)
+{
+    const NsInterp *itPtr = owner;
+    const NsConn   *connPtr = itPtr->connPtr;
+
+    Ns_Log(
+        Warning,
+        "tcl[%s]: %s%s%s left %s '%s' locked: others wait for it; use 'eval' "
+        "to lock it, which also unlocks it",
+        itPtr->serverPtr == NULL ? "" : itPtr->serverPtr->name,
+        connPtr == NULL ? "a script" : connPtr->firstMethod,
+        connPtr == NULL ? "" : " ", connPtr == NULL ? "" : connPtr->firstUrl,
+        kind, name);
 }
 
 /*
@@ -190,7 +223,7 @@ Acquire(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objPtr == NULL) {
         return TCL_ERROR;
     }
-    if (Lock(interp, objPtr, isWrite) != TCL_OK) {
+    if (Lock(clientData, objPtr, isWrite) != TCL_OK) {
         NsLockObjRelease(objPtr);
         return TCL_ERROR;
     }
@@ -198,13 +231,19 @@ Acquire(ClientData clientData, Tcl_Interp *interp, int objc,
 }
 
 static int
-Lock(Tcl_Interp *interp, NsLockObj *objPtr, bool isWrite)
+Lock(const NsInterp *itPtr, NsLockObj *objPtr, bool isWrite)
 {
-    if (NsLockObjAcquire(objPtr, isWrite) != NS_OK) {
-        return NsTclFail(interp, "%s is already locked by this thread",
-                         NsLockObjName(objPtr));
+    const char *name = NsLockObjName(objPtr);
+
+    if (NsLockObjAcquire(objPtr, isWrite, itPtr) == NS_OK) {
+        return TCL_OK;
     }
-    return TCL_OK;
+    return NsLockObjIsRead(objPtr)
+        ? NsTclFail(itPtr->interp,
+                    "%s is already locked by this thread, for reading: unlock "
+                    "it before it is locked for writing",
+                    name)
+        : NsTclFail(itPtr->interp, "%s is already locked by this thread", name);
 }
 
 /*
@@ -219,7 +258,7 @@ TryAcquire(ClientData clientData, Tcl_Interp *interp, int objc,
     if (objPtr == NULL) {
         return TCL_ERROR;
     }
-    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsLockObjTry(objPtr)));
+    Tcl_SetObjResult(interp, Tcl_NewIntObj(NsLockObjTry(objPtr, clientData)));
     NsLockObjRelease(objPtr);
     return TCL_OK;
 }
@@ -267,7 +306,7 @@ Eval(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
     if (objPtr == NULL) {
         return TCL_ERROR;
     }
-    result = Lock(interp, objPtr, isWrite);
+    result = Lock(clientData, objPtr, isWrite);
     if (result == TCL_OK) {
         result = Tcl_EvalObjEx(interp, objv[3], 0);
         (void) NsLockObjGiveUp(objPtr);

@@ -5,6 +5,10 @@
  *
  *      The table's lock guards names and use counts only; it is never held
  *      while a thread waits for an object.
+ *
+ *      Each thread has a list of what it holds, which is short as a rule: so a
+ *      thread that reads is known, and can neither wait for itself nor leave a
+ *      lock behind in silence.
  */
 
 #include "tcl/lockobj.h"
@@ -41,6 +45,16 @@ typedef struct Condition {
     Waiter **endPtr; /* Where the next one is linked. */
 } Condition;
 
+/*
+ * What a thread holds; in that thread's list.
+ */
+typedef struct Holding {
+    struct Holding *nextPtr;
+    NsLockObj      *objPtr;
+    int             n;     /* How often: critical sections, readers. */
+    const void     *owner; /* NULL: it has been reported. */
+} Holding;
+
 struct NsLockObj {
     Table      *tablePtr; /* These are constant. */
     NsLockKind  kind;
@@ -48,9 +62,9 @@ struct NsLockObj {
 
     int nUsers; /* Guarded by the table's lock. */
 
-    _Atomic uintptr_t holder;   /* Thread id; written by the holder. */
-    int               depth;    /* The holder's: entries of a critsec. */
-    atomic_int        nReaders; /* Of a rwlock. */
+    _Atomic uintptr_t holder; /* Thread id, unless it reads; written by the
+                               * holder. */
+    atomic_bool isReported;   /* Somebody has left it locked. */
     union {
         Ns_Mutex  mutex;
         Ns_Cs     cs;
@@ -67,7 +81,15 @@ static const char *const prefixes[NS_LOCK_KINDS] = {
     [NS_LOCK_COND] = "ns:condition:tcl",
     [NS_LOCK_RWLOCK] = "ns:rwlock:tcl"};
 
+static const char *const kinds[NS_LOCK_KINDS] = {
+    [NS_LOCK_MUTEX] = "mutex",
+    [NS_LOCK_CRITSEC] = "critical section",
+    [NS_LOCK_SEMA] = "semaphore",
+    [NS_LOCK_COND] = "condition",
+    [NS_LOCK_RWLOCK] = "read/write lock"};
+
 static NsPerServer tables;
+static Ns_Tls      holdings; /* Of each thread: the first one. */
 
 static NsPerServerProc CreateTable;
 static NsLockObj      *CreateObject(Table *tablePtr, NsLockKind kind,
@@ -76,12 +98,21 @@ static void            DestroyObject(NsLockObj *objPtr);
 static bool            IsMine(const NsLockObj *objPtr);
 static bool            TryOne(NsLockObj *objPtr, bool isWrite);
 static void            WaitForOne(NsLockObj *objPtr, bool isWrite);
-static bool            StopsReading(NsLockObj *objPtr);
+static Holding        *FindHolding(const NsLockObj *objPtr);
+static void            Hold(NsLockObj *objPtr, const void *owner);
+static void            EndHolding(NsLockObj *objPtr);
+static Ns_TlsCleanup   FreeHoldings;
 static void            SignalLocked(Condition *condPtr);
 static Ns_ReturnCode   AwaitSignal(Condition *condPtr, Waiter *waiterPtr,
                                    Ns_Time *deadlinePtr);
 static void            RemoveLocked(Condition *condPtr, Waiter *waiterPtr);
 static void            CheckCondLocked(const Condition *condPtr);
+
+void
+NsLockObjInit(void)
+{
+    Ns_TlsAlloc(&holdings, FreeHoldings);
+}
 
 static void *
 CreateTable(NsServer *serverPtr)
@@ -245,25 +276,119 @@ NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name)
 }
 
 Ns_ReturnCode
-NsLockObjAcquire(NsLockObj *objPtr, bool isWrite)
+NsLockObjAcquire(NsLockObj *objPtr, bool isWrite, const void *owner)
 {
-    if (objPtr->kind == NS_LOCK_CRITSEC) {
-        if (!TryOne(objPtr, isWrite)) {
-            WaitForOne(objPtr, isWrite);
+    Holding *holdingPtr = FindHolding(objPtr);
+    bool     isShared = objPtr->kind == NS_LOCK_RWLOCK && !isWrite;
+
+    if (holdingPtr != NULL && objPtr->kind != NS_LOCK_CRITSEC) {
+        if (!isShared || IsMine(objPtr)) {
+            return NS_ERROR;
         }
-        objPtr->depth++;
-    } else if (IsMine(objPtr)) {
-        return NS_ERROR;
-    } else if (!TryOne(objPtr, isWrite)) {
+        /* Once more: not from the lock, where a writer may be waiting. */
+        holdingPtr->n++;
+        return NS_OK;
+    }
+    if (!TryOne(objPtr, isWrite)) {
         WaitForOne(objPtr, isWrite);
     }
-    if (objPtr->kind == NS_LOCK_RWLOCK && !isWrite) {
-        objPtr->nReaders++;
-    } else {
+    if (!isShared) {
         atomic_store(&objPtr->holder, Ns_ThreadId());
     }
-    ChangeUsers(objPtr, 1);
+    Hold(objPtr, owner);
     return NS_OK;
+}
+
+/*
+ * NULL: this thread does not hold it.
+ */
+static Holding *
+FindHolding(const NsLockObj *objPtr)
+{
+    Holding *holdingPtr = Ns_TlsGet(&holdings);
+
+    while (holdingPtr != NULL && holdingPtr->objPtr != objPtr) {
+        holdingPtr = holdingPtr->nextPtr;
+    }
+    return holdingPtr;
+}
+
+static void
+Hold(NsLockObj *objPtr, const void *owner)
+{
+    Holding *holdingPtr = FindHolding(objPtr);
+
+    if (holdingPtr == NULL) {
+        holdingPtr = ns_calloc(1, sizeof(*holdingPtr));
+        holdingPtr->objPtr = objPtr;
+        holdingPtr->owner = owner;
+        holdingPtr->nextPtr = Ns_TlsGet(&holdings);
+        Ns_TlsSet(&holdings, holdingPtr);
+    }
+    holdingPtr->n++;
+    ChangeUsers(objPtr, 1);
+}
+
+/*
+ * The object may be gone afterwards.
+ */
+static void
+EndHolding(NsLockObj *objPtr)
+{
+    Holding *holdingPtr = FindHolding(objPtr);
+    Holding *firstPtr = Ns_TlsGet(&holdings);
+
+    NsAssert(holdingPtr != NULL && holdingPtr->n > 0);
+    if (--holdingPtr->n == 0) {
+        if (firstPtr == holdingPtr) {
+            Ns_TlsSet(&holdings, holdingPtr->nextPtr);
+        } else {
+            while (firstPtr->nextPtr != holdingPtr) {
+                firstPtr = firstPtr->nextPtr;
+            }
+            firstPtr->nextPtr = holdingPtr->nextPtr;
+        }
+        ns_free(holdingPtr);
+    }
+    ChangeUsers(objPtr, -1);
+}
+
+/*
+ * The thread ends; what it holds stays locked.
+ */
+static void
+FreeHoldings(void *arg)
+{
+    Holding *holdingPtr = arg;
+
+    while (holdingPtr != NULL) {
+        Holding *nextPtr = holdingPtr->nextPtr;
+
+        ns_free(holdingPtr);
+        holdingPtr = nextPtr;
+    }
+}
+
+bool
+NsLockObjIsRead(const NsLockObj *objPtr)
+{
+    return objPtr->kind == NS_LOCK_RWLOCK && FindHolding(objPtr) != NULL
+        && !IsMine(objPtr);
+}
+
+void
+NsLockObjReportHeld(const void *owner, NsLockObjHeldProc *proc)
+{
+    for (Holding *holdingPtr = Ns_TlsGet(&holdings); holdingPtr != NULL;
+         holdingPtr = holdingPtr->nextPtr) {
+        if (holdingPtr->owner == owner) {
+            holdingPtr->owner = NULL;
+            if (!atomic_exchange(&holdingPtr->objPtr->isReported, true)) {
+                proc(kinds[holdingPtr->objPtr->kind], holdingPtr->objPtr->name,
+                     owner);
+            }
+        }
+    }
 }
 
 static bool
@@ -300,13 +425,13 @@ WaitForOne(NsLockObj *objPtr, bool isWrite)
 }
 
 Ns_ReturnCode
-NsLockObjTry(NsLockObj *objPtr)
+NsLockObjTry(NsLockObj *objPtr, const void *owner)
 {
     Ns_ReturnCode status = Ns_MutexTryLock(&objPtr->u.mutex);
 
     if (status == NS_OK) {
         atomic_store(&objPtr->holder, Ns_ThreadId());
-        ChangeUsers(objPtr, 1);
+        Hold(objPtr, owner);
     }
     return status;
 }
@@ -314,33 +439,37 @@ NsLockObjTry(NsLockObj *objPtr)
 Ns_ReturnCode
 NsLockObjGiveUp(NsLockObj *objPtr)
 {
+    Holding *holdingPtr = FindHolding(objPtr);
+
+    if (holdingPtr == NULL) {
+        return NS_ERROR;
+    }
     switch (objPtr->kind) {
     case NS_LOCK_MUTEX:
-        if (!IsMine(objPtr)) {
-            return NS_ERROR;
-        }
+        NsAssert(IsMine(objPtr));
         atomic_store(&objPtr->holder, 0);
         Ns_MutexUnlock(&objPtr->u.mutex);
         break;
     case NS_LOCK_CRITSEC:
-        if (!IsMine(objPtr)) {
-            return NS_ERROR;
-        }
-        if (--objPtr->depth == 0) {
+        NsAssert(IsMine(objPtr));
+        if (holdingPtr->n == 1) {
             atomic_store(&objPtr->holder, 0);
         }
         Ns_CsLeave(&objPtr->u.cs);
         break;
     default:
+        if (holdingPtr->n > 1) {
+            NsAssert(!IsMine(objPtr));
+            holdingPtr->n--;
+            return NS_OK;
+        }
         if (IsMine(objPtr)) {
             atomic_store(&objPtr->holder, 0);
-        } else if (!StopsReading(objPtr)) {
-            return NS_ERROR;
         }
         Ns_RWLockUnlock(&objPtr->u.rwlock);
         break;
     }
-    ChangeUsers(objPtr, -1);
+    EndHolding(objPtr);
     return NS_OK;
 }
 
@@ -348,22 +477,6 @@ static bool
 IsMine(const NsLockObj *objPtr)
 {
     return atomic_load(&objPtr->holder) == Ns_ThreadId();
-}
-
-/*
- * Take one reader off the count; false if nobody reads.  Which threads read is
- * not known, and two scripts may err at the same time.
- */
-static bool
-StopsReading(NsLockObj *objPtr)
-{
-    int n = atomic_load(&objPtr->nReaders);
-
-    while (n > 0
-           && !atomic_compare_exchange_weak(&objPtr->nReaders, &n, n - 1)) {
-        /* Changed meanwhile; n is the new one. */
-    }
-    return n > 0;
 }
 
 /*

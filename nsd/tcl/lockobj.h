@@ -26,6 +26,8 @@ typedef enum {
 
 typedef struct NsLockObj NsLockObj;
 
+void NsLockObjInit(void);
+
 /*
  * Is this a name that was made up for an object of another kind?
  */
@@ -50,15 +52,31 @@ void NsLockObjDestroy(NsServer *serverPtr, NsLockKind kind, const char *name);
 
 /*
  * Acquire (mutex, critsec, rwlock; isWrite matters to the last).  Who holds an
- * object uses it.  NS_ERROR: a mutex, or a rwlock held for writing, that is the
- * caller's already.
+ * object uses it.  NS_ERROR: this thread holds it already, and would wait for
+ * itself; it may enter a critsec again, and read while it reads.  owner, which
+ * is not NULL: for whom NsLockObjReportHeld looks.
  */
-Ns_ReturnCode NsLockObjAcquire(NsLockObj *objPtr, bool isWrite);
+Ns_ReturnCode NsLockObjAcquire(NsLockObj *objPtr, bool isWrite,
+                               const void *owner);
 
 /*
  * Acquire a mutex if it is free: NS_OK, or NS_TIMEOUT.
  */
-Ns_ReturnCode NsLockObjTry(NsLockObj *objPtr);
+Ns_ReturnCode NsLockObjTry(NsLockObj *objPtr, const void *owner);
+
+/*
+ * A rwlock that this thread holds for reading.
+ */
+bool NsLockObjIsRead(const NsLockObj *objPtr);
+
+/*
+ * The owner, of this thread, ends.  Call proc for each object that it has
+ * acquired and not given up, once in the life of each object; the kind is in
+ * words.
+ */
+typedef void NsLockObjHeldProc(const char *kind, const char *name,
+                               const void *owner);
+void         NsLockObjReportHeld(const void *owner, NsLockObjHeldProc *proc);
 
 /*
  * Give up what was acquired.  NS_ERROR: it was not the caller's.
