@@ -251,6 +251,12 @@ NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr)
                            Tcl_GetString(obj));
         return TCL_ERROR;
     }
+    if (status < 200 && status != 101) {
+        return NsTclFail(interp,
+                         "status %d does not end a request: it is for replies "
+                         "that come before the last one",
+                         status);
+    }
     *statusPtr = status;
     return TCL_OK;
 }

@@ -16,7 +16,8 @@
 Ns_ObjvProc NsObjvWord;
 
 /*
- * The status of a reply: three digits, an int.  GetStatus takes one word.
+ * The status of a reply that ends a request: an int from 200 to 599, or 101.
+ * GetStatus takes one word.
  */
 Ns_ObjvProc NsObjvStatus;
 int         NsTclGetStatus(Tcl_Interp *interp, Tcl_Obj *obj, int *statusPtr);

@@ -19,7 +19,7 @@ static Ns_TclTraceProc AddCommands;
 static Tcl_ObjCmdProc  CallsObjCmd;
 static CallProc        ConnCall, SendErrnoCall, UnixCall, SendCall, TlsCall;
 static CallProc        RegisterCall, RollCall, SockaddrCall, DeprecatedCall;
-static CallProc        SharedCall;
+static CallProc        SharedCall, ReplyCall;
 static Ns_ThreadProc   AcceptTls;
 static Ns_OpProc       Answer;
 static Ns_FilterProc   Mark;
@@ -53,18 +53,12 @@ CallsObjCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     static const struct {
         const char *name;
         CallProc   *proc;
-    } calls[] = {
-        {"conn", ConnCall},
-        {"senderrno", SendErrnoCall},
-        {"unix", UnixCall},
-        {"send", SendCall},
-        {"tls", TlsCall},
-        {"register", RegisterCall},
-        {"roll", RollCall},
-        {"sockaddr", SockaddrCall},
-        {"deprecated", DeprecatedCall},
-        {"shared", SharedCall},
-        {NULL, NULL}};
+    } calls[] = {{"conn", ConnCall},         {"senderrno", SendErrnoCall},
+                 {"unix", UnixCall},         {"send", SendCall},
+                 {"tls", TlsCall},           {"register", RegisterCall},
+                 {"roll", RollCall},         {"reply", ReplyCall},
+                 {"sockaddr", SockaddrCall}, {"deprecated", DeprecatedCall},
+                 {"shared", SharedCall},     {NULL, NULL}};
     int i;
 
     if (objc < 2) {
@@ -413,6 +407,23 @@ RollCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
                  Ns_RollFileCondFmt(RollOpen, RollClose, &roll,
                                     Tcl_GetString(objv[0]),
                                     *format == '\0' ? NULL : format, 3));
+    return TCL_OK;
+}
+
+/*
+ * reply STATUS: as a module may answer, with any status.
+ */
+static int
+ReplyCall(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    int status;
+
+    if (Tcl_GetIntFromObj(interp, objv[0], &status) != TCL_OK) {
+        return TCL_ERROR;
+    }
+    AppendNumber(interp,
+                 Ns_ConnReturnCharData(Ns_TclGetConn(interp), status, "x", 1,
+                                       "text/plain"));
     return TCL_OK;
 }
 
