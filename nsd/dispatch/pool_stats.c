@@ -250,6 +250,7 @@ NsPoolsGetLoad(NsPoolLoad *loadPtr)
     for (int i = 0; i < NsServerCount(); i++) {
         const struct NsPoolServer *poolsPtr = NsServerAt(i)->poolsPtr;
 
+        NsAssert(poolsPtr != NULL && poolsPtr->nPools > 0);
         for (int j = 0; j < poolsPtr->nPools; j++) {
             loadPtr->nRunning += CountRunning(poolsPtr->pools[j]);
             loadPtr->nWaiting += NsPoolWaiting(poolsPtr->pools[j]);
@@ -270,6 +271,7 @@ CountRunning(NsPool *poolPtr)
     threadPtr = poolPtr->firstSlotPtr;
     Ns_MutexUnlock(&poolPtr->threads);
     for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+        NsAssert(threadPtr->poolPtr == poolPtr);
         n += atomic_load(&threadPtr->runningPtr) != NULL;
     }
     return n;
