@@ -45,6 +45,7 @@ NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp until,
              char reason[NS_REMOTE_REASON_BYTES])
 {
     unsigned  limit = BREAK_MS;
+    int       isOn = 1;
     NsRemote *remotePtr;
     int fd = NsRemoteConnect(specPtr->host, specPtr->port, SOCK_STREAM, until,
                              reason);
@@ -53,6 +54,11 @@ NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp until,
         return NULL;
     }
     (void) setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+    /*
+     * What is sent in two pieces would have the second one wait until the
+     * peer's system acknowledges the first, which it delays.
+     */
+    (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &isOn, sizeof(isOn));
     remotePtr = ns_calloc(1u, sizeof(*remotePtr));
     remotePtr->fd = fd;
     if (specPtr->isTls && !StartTls(remotePtr, specPtr, until)) {
