@@ -54,17 +54,27 @@ proc nsstats::memory {} {
 }
 
 #
-# Memory of the process's control group (version 2) in bytes: in use, and, if there is
-# one, the limit.
+# Memory of the process's control group in bytes: in use, and, if there is one, the
+# limit.  In a container the path may be one outside; what is mounted is the group then.
 #
 proc nsstats::groupMemory {} {
-    set memory {}
-    if {![regexp -line {^0::(.*)$} [ReadFile /proc/self/cgroup] - group]} { return {} }
-    foreach {kind name} {"" memory.current limit_ memory.max} {
-        set value [string trim [ReadFile /sys/fs/cgroup$group/$name]]
-        if {[string is wideinteger -strict $value]} { dict set memory $kind $value }
+    set groups [ReadFile /proc/self/cgroup]
+    foreach {line mount used limit} {
+        {^0::(.*)$}         /sys/fs/cgroup        memory.current        memory.max
+        {^\d+:memory:(.*)$} /sys/fs/cgroup/memory memory.usage_in_bytes memory.limit_in_bytes
+    } {
+        if {![regexp -line $line $groups - path]} continue
+        foreach directory [list $mount$path $mount] {
+            set bytes [string trim [ReadFile $directory/$used]]
+            if {![string is wideinteger -strict $bytes]} continue
+            set memory [list "" $bytes]
+            set bytes [string trim [ReadFile $directory/$limit]]
+            # Version 1 has a number for none.
+            if {[string is wideinteger -strict $bytes] && $bytes < 1 << 62} { lappend memory limit_ $bytes }
+            return $memory
+        }
     }
-    return $memory
+    return {}
 }
 
 proc nsstats::openFiles {} {
