@@ -319,12 +319,14 @@ Explain(Ns_DString *dsPtr, const char *module, const Failure *failurePtr,
     Ns_DStringPrintf(dsPtr, "%s: failed to listen on %s:%d: %s", module,
                      failurePtr->address, port, strerror(failurePtr->reason));
     if (failurePtr->reason == EACCES || failurePtr->reason == EPERM) {
-        Ns_DStringPrintf(dsPtr,
-                         "; start as root, with -u USER and -b %s:%d, or"
-                         " give the program the right to, with setcap"
-                         " cap_net_bind_service=+ep FILE, or choose a port of"
-                         " 1024 or more",
-                         failurePtr->address, port);
+        /* Not setcap: a program with rights of its own finds no library that
+         * is beside it. */
+        Ns_DStringAppend(dsPtr,
+                         "; start as root, with -u USER, or give the process"
+                         " the capability net_bind_service, as"
+                         " AmbientCapabilities= of systemd or setpriv"
+                         " --ambient-caps does, or choose a port of 1024 or"
+                         " more");
     }
 }
 
