@@ -102,9 +102,10 @@ obj/%.o: %.c config.mk
 
 obj/nsd/process/release.o: private COMPILE += -DNSD_RELEASE='"$(RELEASE)"' -DNSD_REVISION='"$(REVISION)"'
 obj/nsd/process/release.o: obj/release
+# Git may tell nothing to somebody who may only read the tree.
 obj/release: always
 	@mkdir -p $(@D)
-	@echo '$(RELEASE) $(REVISION)' | cmp -s - $@ || echo '$(RELEASE) $(REVISION)' >$@
+	@echo '$(RELEASE) $(REVISION)' | cmp -s - $@ || test -e $@ -a ! -w $@ || echo '$(RELEASE) $(REVISION)' >$@
 
 nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
 	@echo '  LINK  $@'

@@ -67,6 +67,7 @@ if {[info exists env(NSD_TREE)]} {
 if {[file exists $top/nssock/nssock.so]} {
     # Built here, not installed.
     set home     $top/run
+    if {[info exists env(NSD_HOME)]} { set home $env(NSD_HOME) }
     set initfile $top/nsd/init.tcl
     foreach module {nssock nsssl nslog nscp nsperm nscgi nsproxy nsdb nsdbsqlite nsdbpg nsredis} { set object($module) $top/$module/$module.so }
 } else {
