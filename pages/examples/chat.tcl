@@ -10,29 +10,7 @@ if {[ns_set iget [ns_conn headers] upgrade] eq ""} {
 </form>
 <p id="state" role="status">Not connected: this page needs scripts.</p>
 <ul class="entries" id="said" aria-live="polite"></ul>} \
-        "A connection, and no thread; a few kilobytes of memory for each page that is open." {websocket} {<script type="module">
-const [state, said, text] = ["state", "said", "text"].map(id => document.getElementById(id));
-let socket;
-function connect() {
-    socket = new WebSocket(location.href.replace(/^http/, "ws"));
-    socket.onopen = () => state.textContent = "Connected.";
-    socket.onmessage = event => {
-        const entry = document.createElement("li");
-        entry.textContent = event.data;
-        said.prepend(entry);
-        if (said.children.length > 50) { said.lastChild.remove(); }
-    };
-    socket.onclose = event => {
-        state.textContent = "Not connected. " + event.reason;
-        setTimeout(connect, 2000);
-    };
-}
-document.querySelector("form").onsubmit = event => {
-    event.preventDefault();
-    if (socket.readyState === 1) { socket.send(text.value); text.value = ""; }
-};
-connect();
-</script>}]
+        "A connection, and no thread; a few kilobytes of memory for each page that is open." {websocket} {<script type="module" src="chat.js"></script>} chat.js]
 }
 
 if {[llength [ns_websocket list chat]] >= 100} { return [ns_returnunavailable] }

@@ -7,10 +7,7 @@ if {![ns_queryexists listen]} {
     return [welcome::reply "Server-sent events" {<p>It is <b id="time">not known when</b> at the server.</p>
 <p class="note">With scripts only: the browser listens to <code>events.tcl?listen=1</code>, and connects again by
 itself when it has to.</p>} "A connection, and no thread: a hundred pages may listen here, the next one gets 503." \
-        {sockets#connections-without-a-thread process#scheduled-procedures} {<script type="module">
-const events = new EventSource("events.tcl?listen=1");
-events.onmessage = event => document.getElementById("time").textContent = event.data;
-</script>}]
+        {sockets#connections-without-a-thread process#scheduled-procedures} {<script type="module" src="events.js"></script>} events.js]
 }
 
 if {[nsv_array size listeners] >= 100} { return [ns_returnunavailable] }

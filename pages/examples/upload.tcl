@@ -11,20 +11,10 @@ set excerpt {{file} {
     return [regsub -all {[^\n\t\u0020-\u007e\u00a0-\uffff]} [encoding convertfrom utf-8 $bytes] .]
 }}
 
-# The script below asks for this while the upload runs.
+# The script asks for this while the upload runs.
 if {[ns_queryexists progress]} {
     return [ns_return 200 application/json "\[[join [ns_upload_stats [ns_queryget progress]] {, }]\]"]
 }
-
-set script {<script type="module">
-const form = document.querySelector("form"), id = crypto.randomUUID?.() ?? String(Math.random());
-form.action = "upload.tcl?X-Progress-ID=" + id;
-form.onsubmit = () => setInterval(async () => {
-    const [received, total] = await (await fetch("upload.tcl?progress=" + id)).json();
-    const bar = document.querySelector("progress");
-    if (total) { bar.hidden = false; bar.value = received / total; }
-}, 300);
-</script>}
 
 set limit [ns_config -int ns/server/[ns_info server]/module/[ns_conn driver] maxinput 1048576]
 set html "<form method=\"post\" enctype=\"multipart/form-data\" class=\"stack\">
@@ -49,4 +39,5 @@ if {[ns_conn method] eq "POST"} {
     append html "<h2>What arrived</h2>\n[welcome::table $fields]$shown"
 }
 welcome::reply "A form with a file" $html "No thread while it arrives; a connection thread when it is complete.\
-    What is larger than readahead is on disk." {forms#large-uploads drivers parameters} $script
+    What is larger than readahead is on disk." {forms#large-uploads drivers parameters} \
+    {<script type="module" src="upload.js"></script>} upload.js

@@ -125,7 +125,7 @@ proc welcome::source {file} {
     fconfigure $channel -encoding utf-8
     set text [read $channel]
     close $channel
-    regsub {^# SPDX-License-Identifier: [^\n]*\n} $text "" text
+    regsub {^(?:#|/\*) SPDX-License-Identifier: [^\n]*\n} $text "" text
     set text [ns_quotehtml [string trimright $text]]
     regsub -all -line {^\s*(?:#|//).*$} $text {<i>&</i>} text
     return "<h2 class=\"source\">[ns_quotehtml [file tail $file]]</h2>

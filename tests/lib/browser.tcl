@@ -9,6 +9,8 @@
 #                                           waits for it
 #       browser evaluate SCRIPT             the value of an expression, also of a promise
 #       browser press Tab                   presses a key and lets it go
+#       browser notice EVENT EXPRESSION     from the next page on the array `noticed` has the
+#                                           expression's values for each such `event`
 
 package require json
 
@@ -17,7 +19,7 @@ namespace eval browser {
     variable channel ""
     variable directory ""
     variable last 0
-    namespace export start stop visit evaluate press
+    namespace export start stop visit evaluate press notice
     namespace ensemble create
 }
 testConstraint chromium [expr {$browser::chromium ne ""}]
@@ -70,6 +72,11 @@ proc browser::evaluate {script} {
     if {[dict exists $result exceptionDetails]} { error "in the browser: $result" }
     set result [dict get $result result]
     return [expr {[dict exists $result value] ? [dict get $result value] : ""}]
+}
+
+proc browser::notice {event expression} {
+    set script "window.noticed = \[\]; document.addEventListener([Quoted $event], event => noticed.push($expression));"
+    Call Page.addScriptToEvaluateOnNewDocument "\"source\":[Quoted $script]"
 }
 
 proc browser::press {key} {
