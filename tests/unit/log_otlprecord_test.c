@@ -68,6 +68,29 @@ ALongReasonIsCut(void **state)
 }
 
 static void
+AnAnswerThatFailsTellsItsMessage(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *message;
+    } answers[] = {
+        {"{\"code\":14, \"message\":\"data refused\"}", "data refused"},
+        {"{\"message\":\"a much longer one\"}", "a much longer"},
+        {"{\"code\":14}", ""},
+        {"{\"message\":5}", ""},
+        {"<p>message", ""},
+        {"", ""}};
+
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        char message[14];
+
+        NsOtlpMessage(answers[i].text, strlen(answers[i].text), message,
+                      sizeof(message));
+        assert_string_equal(message, answers[i].message);
+    }
+}
+
+static void
 AnAttributeIsEscapedAndCounted(void **state)
 {
     char     buffer[128];
@@ -92,6 +115,7 @@ main(void)
         cmocka_unit_test(WhatIsRejectedIsANumberOrAStringOfDigits),
         cmocka_unit_test(WithoutAWordAllAreTaken),
         cmocka_unit_test(ALongReasonIsCut),
+        cmocka_unit_test(AnAnswerThatFailsTellsItsMessage),
         cmocka_unit_test(AnAttributeIsEscapedAndCounted)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,9 @@
 #define SPAN_DIGITS  16
 #define MIN_LINE     4096
 
+/* Of what a server answers. */
+static const NsJsonLimits answerLimits = {8, 4096, 64};
+
 static void PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
                     const NsFields *fieldsPtr);
 static bool PutBody(Ns_LogSink sink, Ns_LogStream stream,
@@ -256,17 +259,38 @@ SeverityNumber(int severity)
     }
 }
 
+void
+NsOtlpMessage(const char *text, size_t length, char *message, size_t size)
+{
+    NsJsonReader reader;
+    NsJsonEvent  event;
+    bool         isMessage = false;
+
+    message[0] = '\0';
+    NsJsonInit(&reader, text, length, &answerLimits);
+    while ((event = NsJsonNext(&reader)) != NS_JSON_DONE
+           && event != NS_JSON_ERROR) {
+        const char *value = Ns_DStringValue(&reader.value);
+
+        if (event == NS_JSON_KEY) {
+            isMessage = STREQ(value, "message");
+        } else if (isMessage && event == NS_JSON_STRING) {
+            snprintf(message, size, "%s", value);
+        }
+    }
+    NsJsonFree(&reader);
+}
+
 uint64_t
 NsOtlpRejected(const char *text, size_t length, char *reason, size_t size)
 {
-    const NsJsonLimits limits = {8, 4096, 64};
-    NsJsonReader       reader;
-    NsJsonEvent        event;
-    bool               isCount = false, isReason = false;
-    uint64_t           n = 0;
+    NsJsonReader reader;
+    NsJsonEvent  event;
+    bool         isCount = false, isReason = false;
+    uint64_t     n = 0;
 
     snprintf(reason, size, "the server does not say why");
-    NsJsonInit(&reader, text, length, &limits);
+    NsJsonInit(&reader, text, length, &answerLimits);
     while ((event = NsJsonNext(&reader)) != NS_JSON_DONE
            && event != NS_JSON_ERROR) {
         const char *value = Ns_DStringValue(&reader.value);

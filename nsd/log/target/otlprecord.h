@@ -41,4 +41,10 @@ void NsOtlpPutText(NsLogOut *outPtr, const char *key, const char *bytes,
 uint64_t NsOtlpRejected(const char *text, size_t length, char *reason,
                         size_t size);
 
+/*
+ * The answer to a request that failed: what the server says of it in JSON, as
+ * far as there is room; "": nothing.
+ */
+void NsOtlpMessage(const char *text, size_t length, char *message, size_t size);
+
 #endif

@@ -490,14 +490,16 @@ Judge(Ns_LogSink sink, const NsHttpAnswer *answerPtr, size_t nBytes,
 {
     Collectors *ownPtr = sink->target->own;
     int         status = answerPtr->status;
-    char        reason[64];
+    char        message[160], reason[sizeof(sink->failing->complaint)];
 
     NsAssert(nPieces > 0);
     if (status / 100 == 2) {
         return Accepted(sink, answerPtr, nBytes, nPieces);
     }
-    snprintf(reason, sizeof(reason), "the server answers with status %d",
-             status);
+    NsOtlpMessage(answerPtr->body.string, (size_t) answerPtr->body.length,
+                  message, sizeof(message));
+    snprintf(reason, sizeof(reason), "the server answers with status %d%s%s",
+             status, message[0] != '\0' ? ": " : "", message);
     if (IsWorthRetrying(status)) {
         NsDeliverComplain(sink, reason);
         return Later(sink, EBUSY, answerPtr->retryAfter);
