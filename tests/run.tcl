@@ -20,6 +20,7 @@ source tests/lib/results.tcl
 set only {}
 set skip {}
 set verbose 0
+set isAgain 0
 # Suites wait more than they work.
 set jobs 3
 for {set i 0} {$i < [llength $argv]} {incr i} {
@@ -33,6 +34,7 @@ for {set i 0} {$i < [llength $argv]} {incr i} {
                 exit 0
             }
             lappend only {*}$suites
+            set isAgain 1
         }
         -verbose { set verbose 1 }
         default  { puts stderr "unknown option [lindex $argv $i]"; exit 2 }
@@ -130,6 +132,13 @@ set running 0
 set done 0
 # A suite takes some minutes at most, also with a sanitizer on a busy machine.
 set limitMs 2400000
+
+# A suite that was misspelt would have passed.
+if {!$isAgain} {
+    foreach pattern $only {
+        if {[lsearch -glob [dict keys $suites] $pattern] < 0} { puts stderr "no suite $pattern"; exit 2 }
+    }
+}
 
 proc isAnyOf {patterns name} {
     foreach pattern $patterns { if {[string match $pattern $name]} { return 1 } }
