@@ -80,6 +80,7 @@ static bool ParseOperator(Condition *conditionPtr, const char *word,
                           Ns_DString *errorPtr);
 static bool ParseOperands(Condition *conditionPtr, const char *word,
                           Ns_DString *errorPtr);
+static bool IsMisspeltRange(const char *word, const Operand *operandPtr);
 static bool ParseNumber(const NsVariable *variablePtr, const char *word,
                         int64_t *numberPtr);
 static bool Holds(const Condition *conditionPtr, const NsFieldProcs *procsPtr,
@@ -235,6 +236,11 @@ ParseOperands(Condition *conditionPtr, const char *word, Ns_DString *errorPtr)
         conditionPtr->n++;
         operandPtr->text = ns_strdup(words[i]);
         operandPtr->isRange = NsIpRangeParse(words[i], &operandPtr->range);
+        if (isList && IsMisspeltRange(words[i], operandPtr)) {
+            Ns_DStringPrintf(errorPtr, "\"%s\" is not a range of addresses",
+                             words[i]);
+            isOk = false;
+        }
         if (isNumber
             && !ParseNumber(conditionPtr->variablePtr, words[i],
                             &operandPtr->number)) {
@@ -250,6 +256,26 @@ ParseOperands(Condition *conditionPtr, const char *word, Ns_DString *errorPtr)
         Tcl_Free((char *) words);
     }
     return isOk;
+}
+
+/*
+ * An address with a number of bits that it cannot have would be a text that no
+ * record has.
+ */
+static bool
+IsMisspeltRange(const char *word, const Operand *operandPtr)
+{
+    const char *slash = strrchr(word, '/');
+    char        copy[MAX_ADDRESS];
+    NsIpAddress address;
+    size_t      length = slash == NULL ? 0 : (size_t) (slash - word);
+
+    if (operandPtr->isRange || length == 0 || length >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, word, length);
+    copy[length] = '\0';
+    return NsIpParse(copy, &address);
 }
 
 /*

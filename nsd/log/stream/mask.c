@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 
 #include "base/assert.h"
+#include "base/chars.h"
 #include "base/ipaddress.h"
 #include "log/stream/kinds.h"
 #include "log/stream/pairs.h"
@@ -46,6 +47,8 @@ static NsFieldText MaskUrl(const NsMask *maskPtr, NsFieldText text,
                            Ns_DString *dsPtr);
 static void AppendQuery(const NsMask *maskPtr, const char *bytes, size_t length,
                         Ns_DString *dsPtr);
+static bool HasParameter(const NsKinds *wordsPtr, const char *bytes,
+                         size_t length);
 static bool HasWord(const NsKinds *wordsPtr, const char *bytes, size_t length);
 static NsFieldHidesProc Hides;
 
@@ -242,7 +245,8 @@ AppendQuery(const NsMask *maskPtr, const char *bytes, size_t length,
         }
         equals = memchr(name, '=', (size_t) (next - name));
         if (equals != NULL
-            && HasWord(&maskPtr->parameters, name, (size_t) (equals - name))) {
+            && HasParameter(&maskPtr->parameters, name,
+                            (size_t) (equals - name))) {
             Ns_DStringNAppend(dsPtr, bytes, (int) (equals + 1 - bytes));
             Ns_DStringAppend(dsPtr, NS_FIELD_HIDDEN);
         } else {
@@ -250,6 +254,36 @@ AppendQuery(const NsMask *maskPtr, const char *bytes, size_t length,
         }
         bytes = next;
     }
+}
+
+/*
+ * Whether the name, as it was sent, is one of these: browsers send brackets as
+ * %5B and %5D, and a blank as a plus.
+ */
+static bool
+HasParameter(const NsKinds *wordsPtr, const char *bytes, size_t length)
+{
+    for (int i = 0; i < wordsPtr->n; i++) {
+        const char *word = wordsPtr->names[i], *at = bytes;
+        const char *end = bytes + length;
+
+        for (; at < end && *word != '\0'; at++, word++) {
+            char c = *at == '+' ? ' ' : *at;
+
+            if (c == '%' && end - at > 2 && NsHexValue(at[1]) >= 0
+                && NsHexValue(at[2]) >= 0) {
+                c = (char) (16 * NsHexValue(at[1]) + NsHexValue(at[2]));
+                at += 2;
+            }
+            if (NsToLower(c) != NsToLower(*word)) {
+                break;
+            }
+        }
+        if (at == end && *word == '\0') {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool
