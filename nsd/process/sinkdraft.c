@@ -28,9 +28,9 @@ static bool        IsComplete(const NsSinkDraft *draftPtr, const char *name,
                               Ns_DString *errorPtr);
 static void        RefuseName(const char *name, Ns_DString *errorPtr);
 static bool        HasInputs(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
-static bool        HasDirectory(const char *file, Ns_DString *errorPtr);
-static bool        HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
-static bool        CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool HasDirectory(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool HasFormat(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
+static bool CanSync(const NsSinkDraft *draftPtr, Ns_DString *errorPtr);
 static const char **SplitStreams(const NsSinkDraft *draftPtr, int *nPtr);
 static void         SetOverflowOf(const NsSinkDraft *draftPtr, Ns_LogSink sink);
 
@@ -169,9 +169,9 @@ NsSinkDraftIsComplete(const NsSinkDraft *draftPtr, const char *name,
                       Ns_DString *errorPtr)
 {
     return IsComplete(draftPtr, name, errorPtr) && HasInputs(draftPtr, errorPtr)
-        && (!draftPtr->settings.isRequired || GetTarget(draftPtr) == NULL
+        && (GetTarget(draftPtr) == NULL
             || draftPtr->typePtr->options[0].kind != NS_LOGSINK_PATH
-            || HasDirectory(GetTarget(draftPtr), errorPtr));
+            || HasDirectory(draftPtr, errorPtr));
 }
 
 /*
@@ -196,19 +196,22 @@ HasInputs(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
 }
 
 /*
- * False: the file of a sink that is required could not be made.
+ * False: the file could not be made.  A sink that is not required waits until
+ * it can be; whether the server's user will be allowed to is not for those to
+ * say who check the configuration.
  */
 static bool
-HasDirectory(const char *file, Ns_DString *errorPtr)
+HasDirectory(const NsSinkDraft *draftPtr, Ns_DString *errorPtr)
 {
-    char *path = ns_strdup(file), *slash = strrchr(path, '/');
+    char *path = ns_strdup(GetTarget(draftPtr)), *slash = strrchr(path, '/');
+    int   mode = draftPtr->settings.isRequired ? W_OK | X_OK : F_OK;
     int   reason;
     bool  isThere;
 
     if (slash != NULL) {
         *slash = '\0';
     }
-    isThere = access(slash == path ? "/" : path, W_OK | X_OK) == 0;
+    isThere = access(slash == path ? "/" : path, mode) == 0;
     reason = errno;
     if (slash != NULL) {
         *slash = '/';
