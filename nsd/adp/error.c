@@ -11,6 +11,7 @@
 #include "nsstring.h"
 #include "adp/buffer.h"
 #include "adp/run.h"
+#include "request/describe.h"
 
 #define EXCERPT_BYTES 150 /* Of the text of a string page. */
 
@@ -138,13 +139,14 @@ Detail(Ns_Conn *conn, Ns_DString *dsPtr)
 {
     const Ns_Set *headers = Ns_ConnHeaders(conn);
 
-    Ns_DStringPrintf(dsPtr,
-                     "\n    while processing connection #%d:\n        %s",
-                     Ns_ConnId(conn),
-                     conn->request->line != NULL ? conn->request->line : "");
+    Ns_DStringPrintf(dsPtr, "\n    while processing connection #%d:\n        ",
+                     Ns_ConnId(conn));
+    NsConnAppendLine(dsPtr, NsConnOf(conn), conn->request->line);
     for (int i = 0; i < Ns_SetSize(headers); i++) {
         Ns_DStringVarAppend(dsPtr, "\n        ", Ns_SetKey(headers, i), ": ",
-                            Ns_SetValue(headers, i), (char *) NULL);
+                            (char *) NULL);
+        NsConnAppendField(dsPtr, NsConnOf(conn), Ns_SetKey(headers, i),
+                          Ns_SetValue(headers, i));
     }
 }
 

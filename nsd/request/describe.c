@@ -25,6 +25,8 @@ static void AppendId(Ns_DString *dsPtr, const NsConn *connPtr);
 static void AppendSpan(Ns_DString *dsPtr, NsStamp from, NsStamp to);
 static void AppendBytes(Ns_DString *dsPtr, NsConn *connPtr);
 static void AppendUrl(Ns_DString *dsPtr, const NsConn *connPtr);
+static void AppendMasked(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
+                         const char *text);
 static bool IsSecret(const NsRequestServer *requestPtr, const char *name,
                      size_t length);
 
@@ -171,36 +173,77 @@ void
 NsRequestAppendUrl(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
                    const char *target)
 {
-    const char *next = target;
-    Ns_DString  url;
-    int         length;
+    Ns_DString url;
+    int        length;
 
     Ns_DStringInit(&url);
-    while (*next != '\0') {
-        size_t      n = strcspn(next, "?&");
-        const char *name = next;
-        const char *equals = memchr(name, '=', n);
-
-        if (name != target && equals != NULL
-            && IsSecret(requestPtr, name, (size_t) (equals - name))) {
-            Ns_DStringNAppend(&url, name, (int) (equals + 1 - name));
-            Ns_DStringAppend(&url, "***");
-        } else {
-            Ns_DStringNAppend(&url, name, (int) n);
-        }
-        next += n;
-        if (*next != '\0') {
-            Ns_DStringNAppend(&url, next, 1);
-            next++;
-        }
-    }
+    AppendMasked(&url, requestPtr, target);
     length = Ns_DStringLength(&url);
-    if (length > NS_SHOWN_URL_BYTES || next - target > NS_SHOWN_URL_BYTES) {
+    if (length > NS_SHOWN_URL_BYTES || strlen(target) > NS_SHOWN_URL_BYTES) {
         Ns_DStringSetLength(&url, MIN(length, NS_SHOWN_URL_BYTES));
         Ns_DStringAppend(&url, "...");
     }
     Tcl_DStringAppendElement(dsPtr, Ns_DStringValue(&url));
     Ns_DStringFree(&url);
+}
+
+void
+NsConnAppendLine(Ns_DString *dsPtr, const NsConn *connPtr, const char *line)
+{
+    if (line != NULL) {
+        AppendMasked(dsPtr, NsConnRequestServer(connPtr), line);
+    }
+}
+
+void
+NsConnAppendField(Ns_DString *dsPtr, const NsConn *connPtr, const char *name,
+                  const char *value)
+{
+    static const char *const secrets[] = {
+        "Authorization", "Proxy-Authorization", "Cookie"};
+
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        if (strcasecmp(name, secrets[i]) == 0) {
+            Ns_DStringAppend(dsPtr, "***");
+            return;
+        }
+    }
+    NsConnAppendLine(dsPtr, connPtr, value);
+}
+
+/*
+ * The parameters begin at the first question mark or, in a path that has no
+ * query, ampersand.  What follows the last blank of a request line is the
+ * version.
+ */
+static void
+AppendMasked(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
+             const char *text)
+{
+    const char *next = text + strcspn(text, "?&");
+    const char *end = strrchr(next, ' ');
+
+    if (end == NULL) {
+        end = next + strlen(next);
+    }
+    Ns_DStringNAppend(dsPtr, text, (int) (next - text));
+    while (next < end) {
+        const char *name = next + 1;
+        size_t      n = MIN(strcspn(name, "&;"), (size_t) (end - name));
+        const char *equals = memchr(name, '=', n);
+
+        Ns_DStringNAppend(dsPtr, next, 1);
+        if (equals != NULL
+            && IsSecret(requestPtr, name, (size_t) (equals - name))) {
+            Ns_DStringNAppend(dsPtr, name, (int) (equals + 1 - name));
+            Ns_DStringAppend(dsPtr, "***");
+        } else {
+            Ns_DStringNAppend(dsPtr, name, (int) n);
+        }
+        next = name + n;
+    }
+    NsAssert(next == end);
+    Ns_DStringAppend(dsPtr, end);
 }
 
 /*

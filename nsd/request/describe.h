@@ -28,4 +28,15 @@ void NsConnDescribe(Ns_DString *dsPtr, NsWork *workPtr, const char *state,
 void NsRequestAppendUrl(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
                         const char *target);
 
+/*
+ * Append what a client sent, for the system log: a line of its request, or the
+ * value of a field (a URL, for example), without the values of secret
+ * parameters.  Of fields that let somebody in, such as Cookie, nothing is
+ * shown.
+ */
+void NsConnAppendLine(Ns_DString *dsPtr, const NsConn *connPtr,
+                      const char *line);
+void NsConnAppendField(Ns_DString *dsPtr, const NsConn *connPtr,
+                       const char *name, const char *value);
+
 #endif

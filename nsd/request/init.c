@@ -114,8 +114,8 @@ static const NsParameter rows[] = {
             "empty: none."),
     NS_LIST(NsRequestServer, maskParameters, "maskparameters",
             "password passwd secret token key code",
-            "Parameters of queries, by a part of their names, whose values "
-            "ns_server slowest does not show."),
+            "Parameters of queries, by a part of their names, whose values the "
+            "system log and the lists of requests do not show."),
     NS_INT(NsRequestServer, maxRoutes, "maxroutes", "500", 0, 100000,
            "Handlers and pages with figures of their own in ns_server routes."),
     NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,

@@ -293,8 +293,7 @@ ScriptFailed(Tcl_Interp *interp, Ns_Conn *conn)
         return NS_TIMEOUT; /* The log knows. */
     }
     if (isTimeout || status != 0) {
-        Ns_Log(Notice, "%s: %s", conn->request->line,
-               Tcl_GetStringResult(interp));
+        NsTclLogAnswered(interp, conn);
         if (!isTimeout) {
             (void) NsReturnStatusPage(NsConnOf(conn), status);
         }

@@ -12,6 +12,7 @@
 #include "process/module.h"
 #include "process/shutdown.h"
 #include "process/units.h"
+#include "request/describe.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
 #include "tcl/result.h"
@@ -47,10 +48,16 @@ ExitCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const NsInterp *itPtr = clientData;
 
     if (itPtr->connPtr != NULL) {
+        Ns_DString request;
+
+        Ns_DStringInit(&request);
+        NsConnAppendLine(&request, itPtr->connPtr,
+                         itPtr->connPtr->pub.request->line);
         Ns_Log(Error,
                "exit: called in the script of '%s': ends the script, "
                "not the server; use ns_shutdown for that",
-               itPtr->connPtr->pub.request->line);
+               Ns_DStringValue(&request));
+        Ns_DStringFree(&request);
     } else {
         Ns_Log(Error,
                "exit: called in a script of thread '%s': ends the "

@@ -67,13 +67,11 @@ Ns_TclRequest(Ns_Conn *conn, const char *name)
     if (NsTclErrorStatus(interp) != 0) {
         int status = NsTclErrorStatus(interp);
 
-        Ns_Log(Notice, "%s: %s", conn->request->line,
-               Tcl_GetStringResult(interp));
+        NsTclLogAnswered(interp, conn);
         return NsReturnStatusPage(NsConnOf(conn), status);
     }
     if (NsTclErrorIs(interp, "NS_TIMEOUT")) {
-        Ns_Log(Notice, "%s: %s", conn->request->line,
-               Tcl_GetStringResult(interp));
+        NsTclLogAnswered(interp, conn);
         return Ns_ConnReturnUnavailable(conn);
     }
     (void) Ns_TclLogErrorRequest(interp, conn);

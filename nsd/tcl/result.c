@@ -8,6 +8,7 @@
 
 #include "nslog.h"
 #include "nsstring.h"
+#include "request/describe.h"
 #include "request/reply.h"
 #include "tcl/tclserver.h"
 
@@ -193,6 +194,18 @@ NsTclErrorStatus(Tcl_Interp *interp)
         return 400;
     }
     return NsTclErrorIs(interp, "NS_LIMIT body") ? 413 : 0;
+}
+
+void
+NsTclLogAnswered(Tcl_Interp *interp, const Ns_Conn *conn)
+{
+    Ns_DString line;
+
+    Ns_DStringInit(&line);
+    NsConnAppendLine(&line, NsConnOf(conn), conn->request->line);
+    Ns_Log(Notice, "%s: %s", Ns_DStringValue(&line),
+           Tcl_GetStringResult(interp));
+    Ns_DStringFree(&line);
 }
 
 bool

@@ -52,6 +52,12 @@ bool NsTclErrorIs(Tcl_Interp *interp, const char *code);
 int NsTclErrorStatus(Tcl_Interp *interp);
 
 /*
+ * Log the last error of a script as one that the client gets a reply for: a
+ * Notice with the request.
+ */
+void NsTclLogAnswered(Tcl_Interp *interp, const Ns_Conn *conn);
+
+/*
  * The request of the interpreter; NULL with `no connection` (or the other
  * usual text) as the result.
  */
