@@ -5,6 +5,11 @@
  *
  *      A connection keeps the prepared statements that were used last.  One of
  *      them may be running: its rows are fetched one at a time.
+ *
+ *      SQLite calls us back when another connection has the lock that it needs,
+ *      and from time to time while a statement runs.  There a request says that
+ *      it waits.  Since it must not when scripts run, each call of SQLite that
+ *      may take long is followed by EndWait.
  */
 
 #include "nsdb.h"
@@ -14,6 +19,10 @@
 NS_EXPORT int Ns_ModuleVersion = 1;
 
 #define NAME "SQLite"
+
+#define AT_ONCE_MS     2    /* A longer wait is worth the note of its stack. */
+#define PROGRESS_STEPS 1000 /* Of SQLite's machine: some 20 microseconds. */
+#define MAX_PAUSE_MS   50   /* Between two tries to get a lock. */
 
 typedef struct Statement {
     char         *sql;
@@ -29,6 +38,11 @@ typedef struct Connection {
     bool          isKept;  /* The running one is a kept one. */
     bool          hasRow;  /* Its next row is not fetched yet. */
     int           rowCount;
+
+    /* During a call of SQLite. */
+    int64_t     busySinceMs; /* Since when it waits for a lock. */
+    int64_t     runsSinceMs; /* Since when a statement runs; 0: not known. */
+    const char *waitsFor;    /* NULL: no wait is noted. */
 
     /* While a statement with variables runs. */
     Ns_DbValueProc *valueProc;
@@ -50,6 +64,12 @@ typedef struct Config {
  */
 static const char name[] = NAME;
 
+/*
+ * What a request waits for.
+ */
+static const char lock[] = "a lock";
+static const char statement[] = "a statement";
+
 static const char *Name(Ns_DbHandle *handle);
 static int         ServerInit(const char *server, const char *module,
                               const char *driver);
@@ -68,7 +88,16 @@ static Tcl_ObjCmdProc    SqliteObjCmd;
 static Tcl_ObjCmdProc    BindObjCmd;
 static Ns_DbBindExecProc ExecWithValues;
 
+static int     SetCallbacks(Ns_DbHandle *handle);
+static int     AwaitLock(void *arg, int nTries);
+static int     NoteProgress(void *arg);
+static void    NoteWait(Ns_DbHandle *handle, const char *what);
+static void    EndWait(Ns_DbHandle *handle);
+static int64_t NowMs(void);
+
 static int Pragma(Ns_DbHandle *handle, const char *key, const char *value);
+static int Execute(Ns_DbHandle *handle, const char *sql);
+static int Step(Ns_DbHandle *handle, sqlite3_stmt *stmt);
 static int Run(Ns_DbHandle *handle, const char *sql, const char **tailPtr);
 static sqlite3_stmt *Prepare(Ns_DbHandle *handle, const char *sql,
                              const char **tailPtr);
@@ -158,7 +187,7 @@ Open(Ns_DbHandle *handle)
                             | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                         NULL)
             == SQLITE_OK
-        && sqlite3_busy_timeout(connPtr->db, configPtr->busyMs) == SQLITE_OK
+        && SetCallbacks(handle) == SQLITE_OK
         && Pragma(handle, "foreign_keys",
                   configPtr->hasForeignKeys ? "on" : "off")
             == SQLITE_OK
@@ -178,16 +207,25 @@ Open(Ns_DbHandle *handle)
 static int
 Pragma(Ns_DbHandle *handle, const char *key, const char *value)
 {
-    Connection *connPtr = handle->connection;
-    char       *sql;
-    int         code;
+    char *sql;
+    int   code;
 
     if (*value == '\0') {
         return SQLITE_OK;
     }
     sql = sqlite3_mprintf("PRAGMA %s = %Q", key, value);
-    code = sqlite3_exec(connPtr->db, sql, NULL, NULL, NULL);
+    code = Execute(handle, sql);
     sqlite3_free(sql);
+    return code;
+}
+
+static int
+Execute(Ns_DbHandle *handle, const char *sql)
+{
+    Connection *connPtr = handle->connection;
+    int         code = sqlite3_exec(connPtr->db, sql, NULL, NULL, NULL);
+
+    EndWait(handle);
     return code;
 }
 
@@ -206,6 +244,7 @@ Close(Ns_DbHandle *handle)
         ns_free(connPtr->kept[i].sql);
     }
     (void) sqlite3_close(connPtr->db);
+    EndWait(handle);
     ns_free(connPtr->kept);
     ns_free(connPtr);
     handle->connection = NULL;
@@ -219,9 +258,112 @@ Reset(Ns_DbHandle *handle)
 
     Stop(handle);
     if (!sqlite3_get_autocommit(connPtr->db)) {
-        (void) sqlite3_exec(connPtr->db, "ROLLBACK", NULL, NULL, NULL);
+        (void) Execute(handle, "ROLLBACK");
     }
     return sqlite3_get_autocommit(connPtr->db) ? NS_OK : NS_ERROR;
+}
+
+/* ---- Waits ---- */
+
+static int
+SetCallbacks(Ns_DbHandle *handle)
+{
+    Connection   *connPtr = handle->connection;
+    const Config *configPtr = Ns_DbDriverData(handle);
+
+    sqlite3_progress_handler(connPtr->db, PROGRESS_STEPS, NoteProgress, handle);
+    return configPtr->busyMs == 0
+        ? SQLITE_OK
+        : sqlite3_busy_handler(connPtr->db, AwaitLock, handle);
+}
+
+/*
+ * Another connection has the lock.  0: enough waited.
+ */
+static int
+AwaitLock(void *arg, int nTries)
+{
+    Ns_DbHandle  *handle = arg;
+    Connection   *connPtr = handle->connection;
+    const Config *configPtr = Ns_DbDriverData(handle);
+    int64_t       now = NowMs(), leftMs;
+
+    if (nTries == 0) {
+        connPtr->busySinceMs = now;
+    }
+    leftMs = connPtr->busySinceMs + configPtr->busyMs - now;
+    if (leftMs <= 0) {
+        return 0;
+    }
+    if (now - connPtr->busySinceMs >= AT_ONCE_MS) {
+        NoteWait(handle, lock);
+    }
+    (void) sqlite3_sleep((int) MIN(leftMs, MIN(1 + nTries, MAX_PAUSE_MS)));
+    return 1;
+}
+
+/*
+ * A statement runs.  Short ones do not get here, or once.
+ */
+static int
+NoteProgress(void *arg)
+{
+    Ns_DbHandle *handle = arg;
+    Connection  *connPtr = handle->connection;
+
+    if (connPtr->waitsFor != statement) {
+        int64_t now = NowMs();
+
+        if (connPtr->runsSinceMs == 0) {
+            connPtr->runsSinceMs = now;
+        } else if (now - connPtr->runsSinceMs >= AT_ONCE_MS) {
+            NoteWait(handle, statement);
+        }
+    }
+    return 0;
+}
+
+static void
+NoteWait(Ns_DbHandle *handle, const char *what)
+{
+    Connection *connPtr = handle->connection;
+    char        text[200];
+
+    if (connPtr->waitsFor == what) {
+        return;
+    }
+    if (connPtr->waitsFor != NULL) {
+        Ns_TclWaitEnd();
+    }
+    snprintf(text, sizeof(text),
+             "nsdbsqlite: waits for %s in the database of pool %s", what,
+             handle->poolname);
+    connPtr->waitsFor = what;
+    Ns_TclWaitBegin(text);
+}
+
+/*
+ * SQLite has returned.
+ */
+static void
+EndWait(Ns_DbHandle *handle)
+{
+    Connection *connPtr = handle->connection;
+
+    connPtr->runsSinceMs = 0;
+    if (connPtr->waitsFor != NULL) {
+        connPtr->waitsFor = NULL;
+        Ns_TclWaitEnd();
+    }
+}
+
+static int64_t
+NowMs(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* ---- Statements ---- */
@@ -276,11 +418,15 @@ Prepare(Ns_DbHandle *handle, const char *sql, const char **tailPtr)
     connPtr->isKept = stmt != NULL;
     if (stmt != NULL) {
         *tailPtr = sql + strlen(sql);
-    } else if (sqlite3_prepare_v3(connPtr->db, sql, -1,
-                                  SQLITE_PREPARE_PERSISTENT, &stmt, tailPtr)
-                   == SQLITE_OK
-               && stmt != NULL && IsBlank(*tailPtr)) {
-        connPtr->isKept = Keep(handle, sql, stmt);
+    } else {
+        int code = sqlite3_prepare_v3(connPtr->db, sql, -1,
+                                      SQLITE_PREPARE_PERSISTENT, &stmt,
+                                      tailPtr);
+
+        EndWait(handle); /* It may have read the tables' definitions. */
+        if (code == SQLITE_OK && stmt != NULL && IsBlank(*tailPtr)) {
+            connPtr->isKept = Keep(handle, sql, stmt);
+        }
     }
     connPtr->running = stmt;
     return stmt;
@@ -396,7 +542,7 @@ static int
 Start(Ns_DbHandle *handle, sqlite3_stmt *stmt)
 {
     Connection *connPtr = handle->connection;
-    int         code = sqlite3_step(stmt);
+    int         code = Step(handle, stmt);
 
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         (void) Fail(handle);
@@ -416,6 +562,15 @@ Start(Ns_DbHandle *handle, sqlite3_stmt *stmt)
         (void) sqlite3_reset(stmt);
     }
     return NS_ROWS;
+}
+
+static int
+Step(Ns_DbHandle *handle, sqlite3_stmt *stmt)
+{
+    int code = sqlite3_step(stmt);
+
+    EndWait(handle);
+    return code;
 }
 
 static Ns_Set *
@@ -457,7 +612,7 @@ GetRow(Ns_DbHandle *handle, Ns_Set *row)
     if (sqlite3_stmt_readonly(stmt)) {
         connPtr->rowCount++;
     }
-    code = sqlite3_step(stmt);
+    code = Step(handle, stmt);
     connPtr->hasRow = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         (void) Fail(handle);
@@ -491,7 +646,8 @@ Stop(Ns_DbHandle *handle)
     Connection *connPtr = handle->connection;
 
     if (connPtr->running != NULL) {
-        (void) sqlite3_reset(connPtr->running);
+        (void) sqlite3_reset(connPtr->running); /* It may write what it has. */
+        EndWait(handle);
         (void) sqlite3_clear_bindings(connPtr->running);
         if (!connPtr->isKept) {
             (void) sqlite3_finalize(connPtr->running);
