@@ -64,6 +64,7 @@ static Ns_DbBindExecProc ExecWithValues;
 
 static void      TakeNotice(void *arg, const PGresult *resultPtr);
 static PGconn   *Connect(const Ns_DbHandle *handle);
+static void      BeginWait(const Ns_DbHandle *handle, const char *what);
 static bool      Prepare(Ns_DbHandle *handle, const Config *configPtr);
 static bool      IsAlive(Connection *connPtr);
 static bool      Revive(Ns_DbHandle *handle);
@@ -198,6 +199,7 @@ Connect(const Ns_DbHandle *handle)
         && strstr(copy, "://") == NULL;
     PGconn *pg;
 
+    BeginWait(handle, "a connection to the database");
     values[TIMEOUT] = configPtr->connectSeconds;
     values[APPLICATION] = "nsd";
     values[ENCODING] = "UTF8";
@@ -213,7 +215,21 @@ Connect(const Ns_DbHandle *handle)
     }
     pg = PQconnectdbParams(keys, values, isPlain ? 0 : 1);
     ns_free(copy);
+    Ns_TclWaitEnd();
     return pg;
+}
+
+/*
+ * Ns_TclWaitEnd is due when it has come.
+ */
+static void
+BeginWait(const Ns_DbHandle *handle, const char *what)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "nsdbpg: waits for %s of pool %s", what,
+             handle->poolname);
+    Ns_TclWaitBegin(text);
 }
 
 static bool
@@ -370,7 +386,6 @@ Run(const Ns_DbHandle *handle, const char *sql)
     struct pollfd poller = {.events = POLLIN};
     PGresult     *resultPtr = NULL, *nextPtr;
     bool          isWaiting, isCopy = false;
-    char          what[200];
 
     if (PQsendQuery(pg, sql) == 0) {
         return NULL;
@@ -378,9 +393,7 @@ Run(const Ns_DbHandle *handle, const char *sql)
     poller.fd = PQsocket(pg);
     isWaiting = poll(&poller, 1, AT_ONCE_MS) == 0;
     if (isWaiting) {
-        snprintf(what, sizeof(what),
-                 "nsdbpg: waits for the database of pool %s", handle->poolname);
-        Ns_TclWaitBegin(what);
+        BeginWait(handle, "the database");
     } else {
         (void) PQconsumeInput(pg); /* The next call tells of a failure. */
     }
