@@ -17,7 +17,8 @@ static struct {
 } pools;
 
 static void    ReadSettings(Settings *settingsPtr, const char *section);
-static int     WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr);
+static int     WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr,
+                          bool *isNotedPtr);
 static Proxy  *MakeProxyLocked(Pool *poolPtr);
 static void    FreeProxy(Proxy *proxyPtr);
 static void    DetachLocked(Proxy **firstPtrPtr, Proxy *proxyPtr);
@@ -173,7 +174,7 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
         ProxyError *errorPtr)
 {
     Ns_Time deadline;
-    bool    hasLimit;
+    bool    hasLimit, isNoted = false;
     int     status = NS_OK, nGot = 0;
 
     Ns_MutexLock(&poolPtr->lock);
@@ -190,7 +191,7 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
         return 0;
     }
     while (poolPtr->isCollecting && status == NS_OK) {
-        status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL);
+        status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL, &isNoted);
     }
     if (!poolPtr->isCollecting) {
         status = NS_OK;
@@ -213,7 +214,8 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
                 proxies[nGot++] = proxyPtr;
                 poolPtr->nTaken++;
             } else {
-                status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL);
+                status = WaitLocked(poolPtr, hasLimit ? &deadline : NULL,
+                                    &isNoted);
             }
         }
         poolPtr->isCollecting = false;
@@ -223,12 +225,30 @@ Collect(Pool *poolPtr, int n, const Ns_Time *timeoutPtr, Proxy **proxies,
         *errorPtr = status == NS_ERROR ? PROXY_ESTOPPING : PROXY_EGETTIMEOUT;
     }
     Ns_MutexUnlock(&poolPtr->lock);
+    if (isNoted) {
+        Ns_TclWaitEnd();
+    }
     return nGot;
 }
 
+/*
+ * The first time, only note the wait, without the lock.  The caller then looks
+ * again: others may have given back meanwhile what it waits for.
+ */
 static int
-WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr)
+WaitLocked(Pool *poolPtr, const Ns_Time *deadlinePtr, bool *isNotedPtr)
 {
+    if (!*isNotedPtr) {
+        char what[200];
+
+        *isNotedPtr = true;
+        Ns_MutexUnlock(&poolPtr->lock);
+        snprintf(what, sizeof(what), "nsproxy: waits for a handle of pool %s",
+                 poolPtr->name);
+        Ns_TclWaitBegin(what);
+        Ns_MutexLock(&poolPtr->lock);
+        return NS_OK;
+    }
     return Ns_ShutdownCondWait(&poolPtr->changed, &poolPtr->lock, deadlinePtr,
                                &poolPtr->nTaken);
 }
