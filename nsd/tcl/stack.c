@@ -8,7 +8,7 @@
  *      three doors, of which the thread is behind one:
  *
  *      - Between two commands, Tcl calls the async handler (Answer), which the
- *        asker has marked.
+ *        asker has marked.  That is the last door: see MARK_AFTER.
  *      - Waits of our own primitives can be called (interrupt.h).  The thread
  *        looks from there (AnswerWaiting), and waits on for the rest.
  *      - Before other waits the thread notes its stack (Ns_TclWaitBegin), which
@@ -42,7 +42,7 @@
  *           the question, and passes the lock before it frees the note.  The
  *           asker reads under the lock, with its question in place.
  *      3. The mark of the async handler stays until Tcl has called it.  It is
- *         set after the question was left, so the call sees the question.  A
+ *         set while the question is there, so the call sees the question.  A
  *         call may come too early, for an older mark: then it finds no question
  *         and leaves alone the one that may come meanwhile (isAsked), of which
  *         the mark is still to come.
@@ -51,8 +51,9 @@
  *         between that look and its sleep misses the wakeup; the asker repeats
  *         it until it has its answer, the first time after a millisecond.
  *      5. While it looks, a thread runs commands, at which Tcl may call the
- *         handler and a trace may wait.  Both do nothing then (isLooking), and
- *         Look marks the handler again for what came meanwhile.
+ *         handler and a trace may wait.  Both do nothing then (isLooking).  A
+ *         question that came meanwhile is answered when it has looked; for an
+ *         order, Look marks the handler again.
  *      6. A thread that looks holds no lock of these, nor does an asker that
  *         marks the handler.  An asker waits with one runner's lock, which it
  *         gives up when it is called itself: so two requests that ask each
@@ -74,6 +75,16 @@
 #include "tcl/result.h"
 
 #define PATIENCE NS_STAMP_SECOND
+
+/*
+ * How long a question waits for the two other doors.  Tcl 8.6 has a gap behind
+ * the first one: a handler that is marked just when compiled code has caught an
+ * error is called with that error, as if it were under way, and the error goes
+ * past its `catch`.  It takes less than a microsecond, but it is there after
+ * each caught error; so the handler is marked for a question only of a request
+ * that computes.  Whether an order hits it does not matter.
+ */
+#define MARK_AFTER (NS_STAMP_SECOND / 100)
 
 /*
  * Longer than any wait takes that an order can end: Tcl's own look up every
@@ -968,9 +979,6 @@ Ask(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id,
     if (status == NS_OK) {
         atomic_store(&runnerPtr->questionPtr, &question);
         if (Runs(runnerPtr, serverPtr, id)) {
-            Ns_MutexUnlock(&runnerPtr->lock);
-            MarkRunner(runnerPtr);
-            Ns_MutexLock(&runnerPtr->lock);
             status = AwaitAnswerLocked(runnerPtr, &question, deadline);
         } else {
             status = NS_ERROR;
@@ -993,7 +1001,8 @@ static Ns_ReturnCode
 AwaitAnswerLocked(Runner *runnerPtr, const Question *questionPtr,
                   NsStamp deadline)
 {
-    NsStamp pause = PATIENCE / 1000;
+    NsStamp pause = PATIENCE / 1000, markStamp = NsClockNow() + MARK_AFTER;
+    bool    isMarked = false;
     int     status = NS_OK;
 
     NsAssertLocked(&runnerPtr->lock);
@@ -1002,6 +1011,13 @@ AwaitAnswerLocked(Runner *runnerPtr, const Question *questionPtr,
            && (status == NS_OK || !NsInterruptIsSet())) {
         if (AppendNoted(questionPtr->answerPtr, runnerPtr)) {
             return NS_OK;
+        }
+        if (!isMarked && NsClockNow() >= markStamp) {
+            isMarked = true;
+            Ns_MutexUnlock(&runnerPtr->lock);
+            MarkRunner(runnerPtr);
+            Ns_MutexLock(&runnerPtr->lock);
+            continue;
         }
         NsInterruptCall(&runnerPtr->interrupt);
         status = NsCondWaitUntilEndable(&runnerPtr->answered, &runnerPtr->lock,
@@ -1052,8 +1068,9 @@ AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
 }
 
 /*
- * The stack of the calling thread, for a wait.  Who has marked the handler
- * meanwhile is heard when the wait has ended.
+ * The stack of the calling thread, for a wait.  The caller answers the question
+ * that there is.  Who else has marked the handler meanwhile is heard when the
+ * wait has ended.
  */
 static void
 Look(Ns_DString *dsPtr, Runner *runnerPtr)
@@ -1062,8 +1079,7 @@ Look(Ns_DString *dsPtr, Runner *runnerPtr)
     runnerPtr->isLooking = true;
     AppendOwn(dsPtr, runnerPtr);
     runnerPtr->isLooking = false;
-    if (atomic_load(&runnerPtr->questionPtr) != NULL
-        || atomic_load(&runnerPtr->orderPtr) != NULL
+    if (atomic_load(&runnerPtr->orderPtr) != NULL
         || atomic_load(&runnerPtr->mustLook)) {
         MarkRunner(runnerPtr);
     }
