@@ -22,6 +22,7 @@
 #include "tcl/stack.h"
 #include "tcl/tclcache.h"
 #include "tcl/trace.h"
+#include "tcl/watched.h"
 
 #define START(name) Ns##name##CmdInit();
 
@@ -40,6 +41,7 @@ NsTclInit(void)
     (void) Tcl_SetSystemEncoding(NULL, "utf-8");
     NsPerServerInit();
     NsInterpInit();
+    NsInterpSetCommandsProc(NsWatchedAdd);
     NsBlueprintInit();
     NsTclCacheInit();
     NsCacheFlushInit();

@@ -42,6 +42,8 @@ static Ns_Tls tls;      /* A thread's first NsInterp. */
 static Ns_Tls finalTls; /* Set: finish Tcl then. */
 static Ns_Cs  initLock; /* Parameter tclinitlock. */
 
+static NsInterpCommandsProc *commandsProc; /* Constant after the start. */
+
 static Tcl_InterpDeleteProc FreeInterp;
 static Ns_TlsCleanup        DeleteThreadInterps;
 static Ns_TlsCleanup        FinishThread;
@@ -229,6 +231,13 @@ FreeInterp(ClientData clientData, Tcl_Interp *interp)
  * ------------------------------------------------------ Those of a server
  */
 
+void
+NsInterpSetCommandsProc(NsInterpCommandsProc *proc)
+{
+    NsAssert(proc != NULL && commandsProc == NULL);
+    commandsProc = proc;
+}
+
 NsInterp *
 NsInterpCreate(NsServer *serverPtr)
 {
@@ -244,7 +253,7 @@ NsInterpCreate(NsServer *serverPtr)
     if (interp != NULL) {
         itPtr = AddParts(interp, serverPtr);
         AddCommands(itPtr);
-        NsStackWatch(itPtr->interp);
+        commandsProc(itPtr->interp);
         itPtr->nextPtr = Ns_TlsGet(&tls);
         Ns_TlsSet(&tls, itPtr);
         NsTraceRun(itPtr, NS_TCL_TRACE_CREATE);

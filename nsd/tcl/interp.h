@@ -64,6 +64,12 @@ NsInterpOf(Tcl_Interp *interp)
 }
 
 /*
+ * Set, once, what is called with each new interpreter when it has its commands.
+ */
+typedef void NsInterpCommandsProc(Tcl_Interp *interp);
+void         NsInterpSetCommandsProc(NsInterpCommandsProc *proc);
+
+/*
  * A new interpreter of a server, with its commands and after its create traces,
  * but without the blueprint's content.  From now on the calling thread's.
  * NULL: it could not be made, which is logged.

@@ -14,8 +14,8 @@
  *      - Before other waits the thread notes its stack (Ns_TclWaitBegin), which
  *        costs little next to what they are for, and the asker reads the note.
  *
- *      Beyond that, commands that may wait publish their words, for an asker
- *      whose time is up.
+ *      Beyond that, commands that may wait publish their words (watched.c), for
+ *      an asker whose time is up.
  *
  *      An order to end goes the same way.  Tcl's own means to cancel a script
  *      knows nothing of requests, so the thread applies it to itself when it
@@ -30,7 +30,7 @@
  *         wait it knows which of the three it was.
  *      2. The thread looks for a question whenever it passes one of the doors,
  *         and each time after it has made public what the asker looks at: it
- *         stores serverPtr, notePtr or wordsPtr, then loads questionPtr; the
+ *         stores serverPtr, notePtr or callPtr, then loads questionPtr; the
  *         asker stores questionPtr, then loads these.  All are sequentially
  *         consistent, so at least one of both sees what the other has stored.
  *         - The request ends: either the asker sees that it no longer runs, or
@@ -111,69 +111,11 @@ typedef struct Order {
 } Order;
 
 /*
- * The words of a watched command that runs, up to one of mere bytes; on its
- * thread's stack.
- */
-typedef struct Words {
-    int             objc;
-    Tcl_Obj *const *objv;
-} Words;
-
-/*
- * Whether a call is one for which the stack is noted.
- */
-typedef bool NotesProc(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv);
-
-/*
- * A watched command as it was before.
- */
-typedef struct Watched {
-    Tcl_ObjCmdProc    *proc;
-    ClientData         clientData;
-    Tcl_CmdDeleteProc *deleteProc;
-    ClientData         deleteData;
-    NotesProc         *notesProc; /* NULL: never. */
-} Watched;
-
-static NotesProc IsAlways;
-static NotesProc IsRead;
-static NotesProc IsPipe;
-
-static const struct {
-    const char *name;
-    NotesProc  *notesProc;
-} watchedCommands[] = {
-    {"close", IsPipe},
-    {"exec", IsAlways},
-    {"fcopy", IsAlways},
-    {"gets", IsRead},
-    {"ns_cache_eval", NULL},
-    {"ns_cond", NULL},
-    {"ns_critsec", NULL},
-    {"ns_event", NULL},
-    {"ns_http", NULL},
-    {"ns_job", NULL},
-    {"ns_memoize", NULL},
-    {"ns_mutex", NULL},
-    {"ns_rwlock", NULL},
-    {"ns_sema", NULL},
-    {"ns_sleep", NULL},
-    {"ns_sockopen", IsAlways},
-    {"ns_sockselect", NULL},
-    {"ns_thread", NULL},
-    {"read", IsRead},
-    {"socket", IsAlways},
-    {"tcl::chan::close", IsPipe},
-    {"tcl::chan::copy", IsAlways},
-    {"tcl::chan::gets", IsRead},
-    {"tcl::chan::read", IsRead}};
-
-/*
  * A thread that runs requests.
  */
-typedef struct Runner {
-    struct Runner *nextPtr; /* These two are guarded by listLock. */
-    int            nAskers;
+typedef struct NsStackRunner {
+    struct NsStackRunner *nextPtr; /* These two are guarded by listLock. */
+    int                   nAskers;
 
     Tcl_AsyncHandler handler;  /* Constant. */
     char             name[64]; /* Constant: the thread's. */
@@ -193,8 +135,8 @@ typedef struct Runner {
      * them goes, if there is a question.  NULL: no watched command runs; the
      * stack, a list of frames, is not noted.
      */
-    _Atomic(Words *) wordsPtr;
-    _Atomic(char *)  notePtr;
+    _Atomic(NsStackCall *) callPtr;
+    _Atomic(char *)        notePtr;
 
     Ns_Mutex            lock; /* Guards changes of the next five. */
     Ns_Cond             answered;
@@ -224,17 +166,13 @@ static bool    Runs(Runner *runnerPtr, const NsServer *serverPtr, uint64_t id);
 static Ns_TlsCleanup ForgetRunner;
 static Tcl_AsyncProc Answer;
 static void          AnswerWaiting(void *arg);
-static void        AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
-static void        AwaitReader(Runner *runnerPtr);
-static bool        AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
-static Tcl_Channel ChannelOf(Tcl_Interp *interp, int objc,
-                             Tcl_Obj *const *objv);
-static Tcl_ObjCmdProc    RunWatched;
-static Tcl_CmdDeleteProc FreeWatched;
-static bool              AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
-static void              Look(Ns_DString *dsPtr, Runner *runnerPtr);
-static void              AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr);
-static void    AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr);
+static void    AnswerLocked(Runner *runnerPtr, const Ns_DString *stackPtr);
+static void    AwaitReader(Runner *runnerPtr);
+static bool    AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr);
+static bool    AppendWords(Ns_DString *dsPtr, Runner *runnerPtr);
+static void    Look(Ns_DString *dsPtr, Runner *runnerPtr);
+static void    AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr);
+static void    AppendCommand(Ns_DString *dsPtr, const NsStackCall *callPtr);
 static void    AppendWaiting(Ns_DString *dsPtr, const char *command);
 static Runner *FindNamed(const NsServer *serverPtr, const char *name,
                          uint64_t *idPtr);
@@ -342,76 +280,36 @@ Revive(Tcl_Interp *interp)
     (void) Tcl_RestoreInterpState(interp, state);
 }
 
-void
-NsStackWatch(Tcl_Interp *interp)
+/*
+ * Another thread only reads the words, so their strings have to be there.  Not
+ * of bytes: with a string they would be taken for text.
+ */
+bool
+NsStackBeginCall(NsStackCall *callPtr, int objc, Tcl_Obj *const *objv)
 {
-    for (int i = 0; i < Ns_NrElements(watchedCommands); i++) {
-        const char *name = watchedCommands[i].name;
-        Tcl_CmdInfo info;
-        Watched    *watchedPtr;
-
-        if (Tcl_GetCommandInfo(interp, name, &info) == 0
-            || info.isNativeObjectProc == 0) {
-            continue;
-        }
-        watchedPtr = ns_malloc(sizeof(*watchedPtr));
-        watchedPtr->proc = info.objProc;
-        watchedPtr->clientData = info.objClientData;
-        watchedPtr->deleteProc = info.deleteProc;
-        watchedPtr->deleteData = info.deleteData;
-        watchedPtr->notesProc = watchedCommands[i].notesProc;
-        info.objProc = RunWatched;
-        info.objClientData = watchedPtr;
-        info.deleteProc = FreeWatched;
-        info.deleteData = watchedPtr;
-        (void) Tcl_SetCommandInfo(interp, name, &info);
-    }
-}
-
-static void
-FreeWatched(ClientData clientData)
-{
-    Watched *watchedPtr = clientData;
-
-    if (watchedPtr->deleteProc != NULL) {
-        watchedPtr->deleteProc(watchedPtr->deleteData);
-    }
-    ns_free(watchedPtr);
-}
-
-static int
-RunWatched(ClientData clientData, Tcl_Interp *interp, int objc,
-           Tcl_Obj *const *objv)
-{
-    const Watched *watchedPtr = clientData;
-    Runner        *runnerPtr = Ns_TlsGet(&tls);
-    Words          words = {0, objv};
-    Words         *outerPtr;
-    bool           isNoted;
-    int            result;
+    Runner *runnerPtr = Ns_TlsGet(&tls);
 
     if (runnerPtr == NULL || runnerPtr->interp == NULL) {
-        return watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
+        return false;
     }
-    /* Another thread only reads, so their strings have to be there.  Not of
-     * bytes: with a string they would be taken for text. */
-    while (words.objc < objc && !NsTclIsByteArray(objv[words.objc])) {
-        (void) Tcl_GetString(objv[words.objc++]);
+    *callPtr = (NsStackCall){.runnerPtr = runnerPtr,
+                             .outerPtr = atomic_load(&runnerPtr->callPtr),
+                             .objv = objv};
+    while (callPtr->objc < objc && !NsTclIsByteArray(objv[callPtr->objc])) {
+        (void) Tcl_GetString(objv[callPtr->objc++]);
     }
-    outerPtr = atomic_load(&runnerPtr->wordsPtr);
-    atomic_store(&runnerPtr->wordsPtr, &words);
-    isNoted = watchedPtr->notesProc != NULL
-        && watchedPtr->notesProc(interp, objc, objv);
-    if (isNoted) {
-        Ns_TclWaitBegin(NULL);
-    }
-    result = watchedPtr->proc(watchedPtr->clientData, interp, objc, objv);
-    if (isNoted) {
-        Ns_TclWaitEnd();
-    }
-    atomic_store(&runnerPtr->wordsPtr, outerPtr);
+    atomic_store(&runnerPtr->callPtr, callPtr);
+    return true;
+}
+
+void
+NsStackEndCall(NsStackCall *callPtr)
+{
+    Runner *runnerPtr = callPtr->runnerPtr;
+
+    NsAssert(atomic_load(&runnerPtr->callPtr) == callPtr);
+    atomic_store(&runnerPtr->callPtr, callPtr->outerPtr);
     AwaitReader(runnerPtr);
-    return result;
 }
 
 /*
@@ -424,55 +322,6 @@ AwaitReader(Runner *runnerPtr)
         Ns_MutexLock(&runnerPtr->lock);
         Ns_MutexUnlock(&runnerPtr->lock);
     }
-}
-
-static bool
-IsAlways(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    return true;
-}
-
-/*
- * Of a channel that may have nothing to read: not of a file, nor if there is
- * something in its buffer.
- */
-static bool
-IsRead(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Tcl_Channel channel = ChannelOf(interp, objc, objv);
-
-    return channel != NULL && Tcl_InputBuffered(channel) == 0
-        && !STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "file");
-}
-
-/*
- * Of a channel to programs, for whose end it waits.
- */
-static bool
-IsPipe(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    Tcl_Channel channel = ChannelOf(interp, objc, objv);
-
-    return channel != NULL
-        && STREQ(Tcl_ChannelName(Tcl_GetChannelType(channel)), "pipe");
-}
-
-/*
- * The channel that is the first argument of the command; or NULL.
- */
-static Tcl_Channel
-ChannelOf(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
-{
-    const char *name = objc < 2 ? NULL : Tcl_GetString(objv[1]);
-    Tcl_Channel channel;
-    int         mode;
-
-    if (objc > 2 && STREQ(name, "-nonewline")) {
-        name = Tcl_GetString(objv[2]);
-    }
-    channel = name == NULL ? NULL : Tcl_GetChannel(interp, name, &mode);
-    Tcl_ResetResult(interp); /* The command tells of a wrong name. */
-    return channel;
 }
 
 void
@@ -1057,14 +906,14 @@ AppendNoted(Ns_DString *dsPtr, Runner *runnerPtr)
 static bool
 AppendWords(Ns_DString *dsPtr, Runner *runnerPtr)
 {
-    const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+    const NsStackCall *callPtr = atomic_load(&runnerPtr->callPtr);
 
     NsAssertLocked(&runnerPtr->lock);
     NsAssert(atomic_load(&runnerPtr->questionPtr) != NULL);
-    if (wordsPtr != NULL) {
-        AppendCommand(dsPtr, wordsPtr);
+    if (callPtr != NULL) {
+        AppendCommand(dsPtr, callPtr);
     }
-    return wordsPtr != NULL;
+    return callPtr != NULL;
 }
 
 /*
@@ -1092,22 +941,22 @@ Look(Ns_DString *dsPtr, Runner *runnerPtr)
 static void
 AppendOwn(Ns_DString *dsPtr, Runner *runnerPtr)
 {
-    const Words *wordsPtr = atomic_load(&runnerPtr->wordsPtr);
+    const NsStackCall *callPtr = atomic_load(&runnerPtr->callPtr);
 
     NsFramesAppend(dsPtr, runnerPtr->interp);
-    if (Ns_DStringLength(dsPtr) == 0 && wordsPtr != NULL) {
-        AppendCommand(dsPtr, wordsPtr);
+    if (Ns_DStringLength(dsPtr) == 0 && callPtr != NULL) {
+        AppendCommand(dsPtr, callPtr);
     }
 }
 
 static void
-AppendCommand(Ns_DString *dsPtr, const Words *wordsPtr)
+AppendCommand(Ns_DString *dsPtr, const NsStackCall *callPtr)
 {
     Ns_DString command;
 
     Ns_DStringInit(&command);
-    for (int i = 0; i < wordsPtr->objc; i++) {
-        Ns_DStringAppendElement(&command, Tcl_GetString(wordsPtr->objv[i]));
+    for (int i = 0; i < callPtr->objc; i++) {
+        Ns_DStringAppendElement(&command, Tcl_GetString(callPtr->objv[i]));
     }
     AppendWaiting(dsPtr, Ns_DStringValue(&command));
     Ns_DStringFree(&command);

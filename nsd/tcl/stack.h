@@ -11,12 +11,6 @@
 #include "request/conn.h"
 
 /*
- * From now on, commands of a new interpreter that may wait for others report
- * it.
- */
-void NsStackWatch(Tcl_Interp *interp);
-
-/*
  * The calling thread runs connPtr's scripts in interp; until NsStackLeave.
  */
 void NsStackEnter(NsConn *connPtr, Tcl_Interp *interp);
@@ -70,5 +64,23 @@ void NsStackLookAtClient(NsConn *connPtr);
  * was cancelled?  Then scripts can be run again, unless this is one.
  */
 bool NsStackIsCancelled(Tcl_Interp *interp);
+
+/*
+ * A command that may wait, while it runs; on its thread's stack.
+ */
+typedef struct NsStackCall {
+    struct NsStackRunner *runnerPtr;
+    struct NsStackCall   *outerPtr; /* NULL: none. */
+    int                   objc;     /* Words up to one of mere bytes. */
+    Tcl_Obj *const       *objv;
+} NsStackCall;
+
+/*
+ * The calling thread runs a command with these words, which are shown to one
+ * who asks and has no other answer.  False, and no End is due: it runs no
+ * request.
+ */
+bool NsStackBeginCall(NsStackCall *callPtr, int objc, Tcl_Obj *const *objv);
+void NsStackEndCall(NsStackCall *callPtr);
 
 #endif
