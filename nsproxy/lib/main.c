@@ -10,7 +10,12 @@
 
 #include "proxy_int.h"
 
+#include <sys/syscall.h>
+
+static Ns_ThreadProc WatchServer;
+
 static void Become(char *pool);
+static void EndWithServer(void);
 static int  Serve(Tcl_Interp *interp, int sock);
 static bool Answer(Tcl_Interp *interp, int sock, const Tcl_DString *requestPtr);
 static void AppendText(Tcl_DString *answerPtr, Tcl_Obj *objPtr);
@@ -39,6 +44,7 @@ Ns_ProxyMain(int argc, char *const *argv, Tcl_AppInitProc *init)
 
     Tcl_FindExecutable(argv[0]);
     Nsd_LibInit();
+    EndWithServer();
     interp = Ns_TclCreateInterp();
     if (init != NULL && init(interp) != TCL_OK) {
         fprintf(stderr, "nsproxy: init: %s\n",
@@ -69,6 +75,28 @@ Become(char *pool)
                 group != NULL ? group : "");
         exit(1);
     }
+}
+
+/*
+ * A worker whose server has been killed would notice only after its script.
+ * With an old kernel it does.
+ */
+static void
+EndWithServer(void)
+{
+    int server = (int) syscall(SYS_pidfd_open, getppid(), 0);
+
+    if (server >= 0) {
+        Ns_ThreadCreate(WatchServer, (void *) (intptr_t) server, 0, NULL);
+    }
+}
+
+static void
+WatchServer(void *arg)
+{
+    Ns_ThreadSetName("-server-");
+    (void) ProxyWait((int) (intptr_t) arg, POLLIN, -1);
+    _exit(1);
 }
 
 static int
