@@ -334,12 +334,13 @@ BindInternet(const NsPrebindSpec *specPtr)
 /*
  * SO_REUSEADDR is what lets a server have its port back from its predecessor's
  * connections, but also lets two processes bind it as long as neither listens.
+ * So who is to be alone gives it up once the port is bound.
  */
 int
 NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
               NsBindMode mode)
 {
-    int on = 1, status = -1;
+    int on = 1, off = 0, status = -1;
     int fd = socket(addressPtr->sa_family, type | SOCK_CLOEXEC, 0);
 
     if (fd < 0) {
@@ -358,6 +359,9 @@ NsBindAddress(const struct sockaddr *addressPtr, socklen_t length, int type,
             || (errno == EADDRINUSE && type == SOCK_STREAM))) {
         (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
         status = bind(fd, addressPtr, length);
+        if (mode == NS_BIND_ALONE) {
+            (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &off, sizeof(off));
+        }
     }
     return status == 0 ? fd : NsCloseAfter(fd);
 }
