@@ -13,6 +13,7 @@
 #include "nslog.h"
 #include "nsset.h"
 #include "nsthread.h"
+#include "process/config_logs.h"
 #include "process/config_refs.h"
 #include "process/sinkoptions.h"
 
@@ -65,6 +66,7 @@ NsConfigCheckReferences(FILE *file, int *nErrorsPtr)
     if (NsConfigRefsHome(&check)) {
         NsConfigVisit(VisitReferences, &check);
         NsConfigRefsServers(&check);
+        NsConfigLogsCheck(&check);
     }
     *nErrorsPtr += check.nErrors;
     return check.nProblems;
@@ -86,6 +88,7 @@ NsConfigCheckUnread(void)
 
     NsConfigVisit(VisitUnread, &check);
     CheckStreams(&check);
+    NsConfigLogsCheckMade(&check);
 }
 
 void
