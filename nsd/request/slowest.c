@@ -82,6 +82,7 @@ static void   NoteLocked(NsSlowest *slowestPtr, NsConn *connPtr,
 static void   Keep(Kept *keptPtr, NsConn *connPtr, NsStamp duration);
 static size_t KeepTexts(Kept *keptPtr, const char *const *texts,
                         const size_t *lengths);
+static bool   EndedSince(const Kept *keptPtr, const Ns_Time *sincePtr);
 static void   Copy(const List *listPtr, Kept *copies);
 static void   Describe(Ns_DString *dsPtr, const NsRequestServer *requestPtr,
                        const Kept *keptPtr);
@@ -338,7 +339,8 @@ AppendSpan(Ns_DString *dsPtr, const char *key, NsStamp from, NsStamp to)
 }
 
 void
-NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed)
+NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed,
+              const Ns_Time *sincePtr)
 {
     NsSlowest *slowestPtr = serverPtr->requestPtr->slowestPtr;
     Kept       copies[MAX_KEPT];
@@ -356,13 +358,23 @@ NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed)
     qsort(copies, (size_t) n, sizeof(Kept),
           wantsFailed ? CompareEnds : CompareKept);
     for (int i = 0; i < n; i++) {
-        if (wantsFailed || now - copies[i].endStamp < HOUR) {
+        if ((wantsFailed || now - copies[i].endStamp < HOUR)
+            && EndedSince(&copies[i], sincePtr)) {
             Tcl_DStringStartSublist(dsPtr);
             Describe(dsPtr, serverPtr->requestPtr, &copies[i]);
             Tcl_DStringEndSublist(dsPtr);
         }
         ns_free(copies[i].texts);
     }
+}
+
+static bool
+EndedSince(const Kept *keptPtr, const Ns_Time *sincePtr)
+{
+    Ns_Time end = NsClockWall(keptPtr->endStamp);
+
+    return sincePtr == NULL || end.sec > sincePtr->sec
+        || (end.sec == sincePtr->sec && end.usec >= sincePtr->usec);
 }
 
 static void

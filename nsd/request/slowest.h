@@ -23,8 +23,10 @@ void NsSlowestNote(NsConn *connPtr);
 
 /*
  * Append a dict for each: the slowest first, or those with a status of 500 and
- * more, the last one first.
+ * more, the last one first.  Only those that ended at that time of day or later
+ * (NULL: all).
  */
-void NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed);
+void NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed,
+                   const Ns_Time *sincePtr);
 
 #endif

@@ -43,8 +43,9 @@ typedef struct Call {
     bool            hasPool; /* -pool was given. */
     bool            hasBoth; /* Options -server and -pool, that is. */
     Tcl_Obj        *subcmdObj;
-    unsigned        flags; /* Options of the subcommand. */
-    Tcl_Obj *const *args;  /* Words behind these. */
+    unsigned        flags;    /* Options of the subcommand. */
+    Tcl_Obj        *sinceObj; /* The argument of one; NULL: not given. */
+    Tcl_Obj *const *args;     /* Words behind these. */
     int             nArgs;
 } Call;
 
@@ -56,17 +57,20 @@ typedef struct Call {
 #define FLAG_LATER         0x20u /* A setting that came later. */
 #define FLAG_ERRORS        0x40u
 #define FLAG_LONG          0x80u
+#define FLAG_SINCE         0x100u /* Has an argument. */
 
 static const struct {
     const char *name;
     unsigned    flag;
-} flagNames[] = {{"-checkforproxy", FLAG_CHECKFORPROXY},
-                 {"-effective", FLAG_EFFECTIVE},
-                 {"-exact", FLAG_EXACT},
-                 {"-noinherit", FLAG_NOINHERIT},
-                 {"-all", FLAG_ALL},
-                 {"-errors", FLAG_ERRORS},
-                 {"-long", FLAG_LONG}};
+} flagNames[] = {
+    {"-checkforproxy", FLAG_CHECKFORPROXY},
+    {"-effective", FLAG_EFFECTIVE},
+    {"-exact", FLAG_EXACT},
+    {"-noinherit", FLAG_NOINHERIT},
+    {"-all", FLAG_ALL},
+    {"-errors", FLAG_ERRORS},
+    {"-long", FLAG_LONG},
+    {"-since", FLAG_SINCE}};
 
 typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
@@ -137,7 +141,7 @@ static const Subcmd subcmds[] = {
     {"routes", RoutesSubcmd, false, 0, 0},
     {"sizes", SizesSubcmd, true, 0, 0},
     {"skipabandoned", SettingSubcmd, true, 1, FLAG_LATER},
-    {"slowest", SlowestSubcmd, false, 0, FLAG_ERRORS},
+    {"slowest", SlowestSubcmd, false, 0, FLAG_ERRORS | FLAG_SINCE},
     {"stack", StackSubcmd, true, 1, 0},
     {"statuses", StatusesSubcmd, true, 0, 0},
     {"threadtimeout", SettingSubcmd, true, 1, FLAG_LATER},
@@ -147,11 +151,11 @@ static const Subcmd subcmds[] = {
 
 static Tcl_ObjCmdProc ServerCmd;
 
-static int  ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
-                      Tcl_Obj *const *objv, Call *callPtr);
-static int  FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
-static void TakeFlags(Call *callPtr, unsigned known);
-static int  Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
+static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
+                     Tcl_Obj *const *objv, Call *callPtr);
+static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
+static int TakeFlags(Tcl_Interp *interp, Call *callPtr, unsigned known);
+static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
 static const char *Name(const Call *callPtr);
 static int         BadMapSpec(Tcl_Interp *interp, const char *spec);
 static const char *CharsetOf(Tcl_Encoding encoding);
@@ -180,7 +184,9 @@ ServerCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     if (subcmdPtr == NULL) {
         return TCL_ERROR;
     }
-    TakeFlags(&call, subcmdPtr->flags);
+    if (TakeFlags(interp, &call, subcmdPtr->flags) != TCL_OK) {
+        return TCL_ERROR;
+    }
     call.flags |= subcmdPtr->flags & FLAG_LATER;
     if (call.nArgs > MAX(subcmdPtr->maxArgs, 1)) {
         return Usage(interp, objv[0]);
@@ -267,8 +273,8 @@ FindPool(Tcl_Interp *interp, const char *name, Call *callPtr)
 /*
  * The options that come first among the words behind the subcommand.
  */
-static void
-TakeFlags(Call *callPtr, unsigned known)
+static int
+TakeFlags(Tcl_Interp *interp, Call *callPtr, unsigned known)
 {
     int i = 0;
 
@@ -278,11 +284,19 @@ TakeFlags(Call *callPtr, unsigned known)
             callPtr->flags |= flagNames[i].flag;
             callPtr->args++;
             callPtr->nArgs--;
+            if (flagNames[i].flag == FLAG_SINCE) {
+                if (callPtr->nArgs == 0) {
+                    return NsTclFail(interp, "missing argument for -since");
+                }
+                callPtr->sinceObj = *callPtr->args++;
+                callPtr->nArgs--;
+            }
             i = 0;
         } else {
             i++;
         }
     }
+    return TCL_OK;
 }
 
 static int
@@ -421,9 +435,15 @@ static int
 SlowestSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
     Ns_DString ds;
+    Ns_Time    since;
 
+    if (callPtr->sinceObj != NULL
+        && Ns_TclGetTimeFromObj(interp, callPtr->sinceObj, &since) != TCL_OK) {
+        return TCL_ERROR;
+    }
     Ns_DStringInit(&ds);
-    NsSlowestList(&ds, callPtr->serverPtr, (callPtr->flags & FLAG_ERRORS) != 0);
+    NsSlowestList(&ds, callPtr->serverPtr, (callPtr->flags & FLAG_ERRORS) != 0,
+                  callPtr->sinceObj == NULL ? NULL : &since);
     return NsTclReturnText(interp, &ds);
 }
 

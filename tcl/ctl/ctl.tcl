@@ -20,7 +20,7 @@ namespace eval ::nsd::ctl {
         stats    ?view?                   "a view of the monitor: pools, times, drivers, locks, ..."
         metrics  ""                       "the figures for a monitoring system, as /metrics gives them"
         requests "?--slow seconds?"       "requests that run or wait"
-        slowest  ?--errors?               "the slowest requests of the last hour, or the last that failed"
+        slowest  "?--errors? ?--since time?" "the slowest requests of the last hour, or the last that failed"
         routes   ""                       "figures of each handler and page: which take the time, which fail"
         stack    id                       "Tcl stack of a request that runs"
         cancel   "id ?text?"              "end a request that runs"
@@ -69,7 +69,8 @@ proc ::nsd::ctl::Answer {uid request} {
         if {$command eq "eval"} {
             set result [dict get $options -errorinfo]
         } elseif {[lrange [dict get $options -errorcode] 0 1] eq "TCL WRONGARGS"} {
-            set result "usage: nsd ctl [Usage $command]"
+            # The words of a procedure are not those of nsd ctl.
+            if {[string match "wrong # args: *" $result]} { set result "usage: nsd ctl [Usage $command]" }
             set code {TCL WRONGARGS}
         }
     }
@@ -280,12 +281,37 @@ proc ::nsd::ctl::Do-requests {{option --slow} {seconds 0}} {
     } [lsort -real -decreasing -index 0 $rows]]]]
 }
 
-proc ::nsd::ctl::Do-slowest {{option ""}} {
+proc ::nsd::ctl::Do-slowest {args} {
     variable server
     NeedViews
-    if {$option ni {"" --errors}} { BadWords slowest }
+    set errors 0
+    set since 0
+    while {[llength $args] > 0} {
+        set args [lassign $args option]
+        switch -- $option {
+            --errors { set errors 1 }
+            --since  {
+                if {[llength $args] == 0} { BadWords slowest }
+                set args [lassign $args text]
+                set since [TimeOf $text]
+            }
+            default  { BadWords slowest }
+        }
+    }
     set servers [expr {$server eq "" ? [ns_info servers] : [list $server]}]
-    return [Show [list [::nsstats::slowTable $servers [expr {$option ne ""}]]]]
+    return [Show [list [::nsstats::slowTable $servers $errors 0 $since]]]
+}
+
+#
+# A time of day as tables show it, of today without a date; or seconds since 1970.
+#
+proc ::nsd::ctl::TimeOf {text} {
+    if {[regexp {^\d+(\.\d+)?$} $text]} { return $text }
+    foreach format {"%Y-%m-%d %H:%M:%S" "%Y-%m-%d %H:%M" %Y-%m-%d %H:%M:%S %H:%M} {
+        if {![catch {clock scan $text -format $format} seconds]} { return $seconds }
+    }
+    return -code error -errorcode {TCL WRONGARGS} \
+        "\"$text\" is no time: it is HH:MM, HH:MM:SS, these behind YYYY-MM-DD, or seconds since 1970"
 }
 
 proc ::nsd::ctl::Do-routes {} {

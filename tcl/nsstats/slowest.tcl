@@ -22,10 +22,10 @@ proc nsstats::SlowRows {servers args} {
 
 #
 # The table of them; errors: of those with a status of 500 and more; limit: so many, or
-# all.
+# all; since: that ended then, in seconds, or later.
 #
-proc nsstats::slowTable {servers errors {limit 0}} {
-    set rows [SlowRows $servers {*}[expr {$errors ? "-errors" : ""}]]
+proc nsstats::slowTable {servers errors {limit 0} {since 0}} {
+    set rows [SlowRows $servers -since $since {*}[expr {$errors ? "-errors" : ""}]]
     # Of several servers, each is sorted by itself.
     set rows [expr {$errors ? [lsort -decreasing -index 11 $rows] : [lsort -real -decreasing -index 0 $rows]}]
     if {$limit > 0} { set rows [lrange $rows 0 $limit-1] }

@@ -39,7 +39,7 @@ _nsd() {
         log) words="$("$program" ctl "${options[@]}" log 2>/dev/null | sed 's/ .*//') sinks leftovers forget" ;;
         drain) words="on off" ;;
         requests) words=--slow ;;
-        slowest) words=--errors ;;
+        slowest) words="--errors --since" ;;
         reload) words="--dry-run --libraries" ;;
         stop) words=-timeout ;;
         *) words= ;;

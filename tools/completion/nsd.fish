@@ -72,7 +72,7 @@ function __nsd_words
         case requests
             printf '%s\n' --slow
         case slowest
-            printf '%s\n' --errors
+            printf '%s\n' --errors --since
         case reload
             printf '%s\n' --dry-run --libraries
         case stop

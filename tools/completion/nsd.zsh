@@ -42,7 +42,7 @@ _nsd() {
         log) list=($($program ctl $options log 2>/dev/null | sed 's/ .*//') sinks leftovers forget) ;;
         drain) list=(on off) ;;
         requests) list=(--slow) ;;
-        slowest) list=(--errors) ;;
+        slowest) list=(--errors --since) ;;
         reload) list=(--dry-run --libraries) ;;
         stop) list=(-timeout) ;;
     esac
