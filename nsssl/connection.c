@@ -31,18 +31,19 @@
  * One client; Ns_Sock.arg.
  */
 typedef struct Connection {
-    SSL      *ssl;
-    NS_SOCKET sock;
-    bool      isDrained;   /* The last read took all there was. */
-    bool      hasReceived; /* Anything at all. */
-    bool      hasFailed;   /* Send no close_notify. */
-    bool      isCounted;   /* Its handshake is over. */
-    bool      isReading;   /* What is written meanwhile is held back. */
-    bool      hasMore;     /* Another record follows what is written. */
-    uint16_t  heldBytes;
-    uint16_t  heldRoom;
-    char     *held;     /* Or NULL. */
-    SslPlain *plainPtr; /* The client does not speak TLS; or NULL. */
+    SSL       *ssl;
+    NS_SOCKET  sock;
+    bool       isDrained;   /* The last read took all there was. */
+    bool       hasReceived; /* Anything at all. */
+    bool       hasFailed;   /* Send no close_notify. */
+    bool       isCounted;   /* Its handshake is over. */
+    bool       isReading;   /* What is written meanwhile is held back. */
+    bool       hasMore;     /* Another record follows what is written. */
+    uint16_t   heldBytes;
+    uint16_t   heldRoom;
+    char      *held;     /* Or NULL. */
+    SslPlain  *plainPtr; /* The client does not speak TLS; or NULL. */
+    SslFailure failure;  /* Once hasFailed. */
 } Connection;
 
 /*
@@ -67,13 +68,15 @@ static ssize_t ReadAll(Connection *connPtr, const Ns_Sock *sock, char *buffer,
                        size_t size);
 static void    CountHandshake(Connection *connPtr, SslHandshakes *countsPtr,
                               ssize_t nRead);
+static void    CountUnfinished(Connection *connPtr, SslHandshakes *countsPtr);
 static bool    MayHold(const Connection *connPtr);
 static bool    MustRetry(Connection *connPtr, const Ns_Sock *sock, int result);
 static void    Fail(Connection *connPtr, const Ns_Sock *sock);
-static ssize_t WriteAll(Ns_Sock *sock, WriteProc *proc, const void *bufs,
-                        int nbufs, size_t wanted);
-static WriteProc WriteSome;
-static WriteProc WriteFiles;
+static SslFailure FailureOf(unsigned long code);
+static ssize_t    WriteAll(Ns_Sock *sock, WriteProc *proc, const void *bufs,
+                           int nbufs, size_t wanted);
+static WriteProc  WriteSome;
+static WriteProc  WriteFiles;
 static int    WriteRecord(Connection *connPtr, const char *bytes, size_t length,
                           size_t rest);
 static size_t FillRecord(char *record, const Ns_FileVec *bufs, int nbufs,
@@ -180,11 +183,29 @@ CountHandshake(Connection *connPtr, SslHandshakes *countsPtr, ssize_t nRead)
             ? &countsPtr->resumed[i]
             : &countsPtr->full[i];
     } else if (nRead < 0 && connPtr->hasReceived) {
-        countPtr = &countsPtr->failed;
+        countPtr = &countsPtr->failed[connPtr->failure];
     }
     if (countPtr != NULL) {
         connPtr->isCounted = true;
         atomic_fetch_add_explicit(countPtr, 1, memory_order_relaxed);
+    }
+}
+
+/*
+ * The connection ends: the server has waited for the rest long enough.
+ */
+static void
+CountUnfinished(Connection *connPtr, SslHandshakes *countsPtr)
+{
+    if (!connPtr->isCounted && connPtr->hasReceived
+        && !SSL_is_init_finished(connPtr->ssl)) {
+        SslFailure failure = connPtr->hasFailed
+            ? connPtr->failure
+            : SSL_FAILED_TIMEOUT;
+
+        connPtr->isCounted = true;
+        atomic_fetch_add_explicit(&countsPtr->failed[failure], 1,
+                                  memory_order_relaxed);
     }
 }
 
@@ -395,6 +416,7 @@ MustRetry(Connection *connPtr, const Ns_Sock *sock, int result)
         return true;
 
     case SSL_ERROR_ZERO_RETURN:
+        connPtr->failure = SSL_FAILED_CLOSED;
         return false;
 
     case SSL_ERROR_SSL:
@@ -407,6 +429,7 @@ MustRetry(Connection *connPtr, const Ns_Sock *sock, int result)
             return false;
         }
         connPtr->hasFailed = true;
+        connPtr->failure = SSL_FAILED_CLOSED;
         Ns_Log(Debug, "%s: connection broken", sock->driver->module);
         ERR_clear_error();
         return false;
@@ -421,6 +444,9 @@ Fail(Connection *connPtr, const Ns_Sock *sock)
     char          peer[NS_IPADDR_SIZE] = "unknown";
 
     connPtr->hasFailed = true;
+    connPtr->failure = connPtr->plainPtr != NULL
+        ? SSL_FAILED_PLAIN
+        : FailureOf(code);
     (void) ns_inet_ntop((const struct sockaddr *) &sock->later_sa, peer,
                         sizeof(peer));
     if (connPtr->plainPtr != NULL) {
@@ -438,6 +464,53 @@ Fail(Connection *connPtr, const Ns_Sock *sock)
                SslErrorReason());
     }
     ERR_clear_error();
+}
+
+/*
+ * The class of what the library says.  Reasons from SSL_AD_REASON_OFFSET on are
+ * alerts that the client has sent.
+ */
+static SslFailure
+FailureOf(unsigned long code)
+{
+    int reason = ERR_GET_REASON(code);
+
+    if (ERR_GET_LIB(code) != ERR_LIB_SSL) {
+        return SSL_FAILED_OTHER;
+    }
+    switch (reason) {
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_UNKNOWN_PROTOCOL:
+    case SSL_R_NO_PROTOCOLS_AVAILABLE:
+    case SSL_R_VERSION_TOO_LOW:
+    case SSL_R_VERSION_TOO_HIGH:
+    case SSL_R_WRONG_SSL_VERSION:
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_BAD_LEGACY_VERSION:
+    case SSL_R_INAPPROPRIATE_FALLBACK:
+        return SSL_FAILED_VERSION;
+
+    case SSL_R_NO_SHARED_CIPHER:
+    case SSL_R_NO_CIPHERS_SPECIFIED:
+    case SSL_R_NO_SUITABLE_KEY_SHARE:
+    case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:
+    case SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS:
+        return SSL_FAILED_CIPHER;
+
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+        return SSL_FAILED_CERTIFICATE;
+
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+    case SSL_R_UNEXPECTED_EOF_WHILE_READING:
+        return SSL_FAILED_CLOSED;
+#endif
+
+    default:
+        return reason >= SSL_AD_REASON_OFFSET
+            ? SSL_FAILED_ALERT
+            : SSL_FAILED_OTHER;
+    }
 }
 
 int
@@ -460,6 +533,7 @@ SslClose(Ns_Sock *sock)
         return;
     }
     connPtr->sock = sock->sock;
+    CountUnfinished(connPtr, SslHostHandshakes(sock->driver->arg));
     ERR_clear_error();
     if (!connPtr->hasFailed && SSL_is_init_finished(connPtr->ssl)) {
         (void) SSL_shutdown(connPtr->ssl);

@@ -26,15 +26,27 @@ typedef struct SslHost SslHost;
 
 /*
  * Handshakes of its clients: by version of TLS, the last being all others, and
- * whether a session was resumed; and those that came to nothing.  Counted by
- * any thread, relaxed: figures.
+ * whether a session was resumed; and those that came to nothing, by reason.
+ * Counted by any thread, relaxed: figures.
  */
 enum { SSL_TLS_1_2, SSL_TLS_1_3, SSL_TLS_OTHER, SSL_TLS_COUNT };
+
+typedef enum {
+    SSL_FAILED_OTHER,
+    SSL_FAILED_VERSION,     /* None that both allow. */
+    SSL_FAILED_CIPHER,      /* Nor a cipher, group or kind of signature. */
+    SSL_FAILED_CERTIFICATE, /* The client's is missing or not valid. */
+    SSL_FAILED_ALERT,       /* The client refuses ours, for example. */
+    SSL_FAILED_TIMEOUT,     /* We have closed before it came to an end. */
+    SSL_FAILED_PLAIN,       /* The client does not speak TLS. */
+    SSL_FAILED_CLOSED,      /* The client has left. */
+    SSL_FAILED_COUNT
+} SslFailure;
 
 typedef struct SslHandshakes {
     _Atomic uint64_t full[SSL_TLS_COUNT];
     _Atomic uint64_t resumed[SSL_TLS_COUNT];
-    _Atomic uint64_t failed;
+    _Atomic uint64_t failed[SSL_FAILED_COUNT];
 } SslHandshakes;
 
 SslHandshakes *SslHostHandshakes(SslHost *hostPtr);

@@ -364,6 +364,15 @@ ListHandshakes(Tcl_Interp *interp)
         [SSL_TLS_1_2] = "TLSv1.2",
         [SSL_TLS_1_3] = "TLSv1.3",
         [SSL_TLS_OTHER] = "other"};
+    static const char *const reasons[SSL_FAILED_COUNT] = {
+        [SSL_FAILED_OTHER] = "other",
+        [SSL_FAILED_VERSION] = "version",
+        [SSL_FAILED_CIPHER] = "cipher",
+        [SSL_FAILED_CERTIFICATE] = "certificate",
+        [SSL_FAILED_ALERT] = "alert",
+        [SSL_FAILED_TIMEOUT] = "timeout",
+        [SSL_FAILED_PLAIN] = "plain",
+        [SSL_FAILED_CLOSED] = "closed"};
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
@@ -371,6 +380,7 @@ ListHandshakes(Tcl_Interp *interp)
          instancePtr = instancePtr->nextPtr) {
         const SslHandshakes *countsPtr =
             SslHostHandshakes(instancePtr->hostPtr);
+        uint64_t failed[SSL_FAILED_COUNT], total = 0;
 
         Tcl_DStringStartSublist(&ds);
         Ns_DStringAppendElement(&ds, "module");
@@ -383,9 +393,17 @@ ListHandshakes(Tcl_Interp *interp)
                              atomic_load_explicit(&countsPtr->resumed[i],
                                                   memory_order_relaxed));
         }
-        Ns_DStringPrintf(&ds, " failed %" PRIu64,
-                         atomic_load_explicit(&countsPtr->failed,
-                                              memory_order_relaxed));
+        for (int i = 0; i < SSL_FAILED_COUNT; i++) {
+            failed[i] = atomic_load_explicit(&countsPtr->failed[i],
+                                             memory_order_relaxed);
+            total += failed[i];
+        }
+        Ns_DStringPrintf(&ds, " failed %" PRIu64 " failures {", total);
+        for (int i = 0; i < SSL_FAILED_COUNT; i++) {
+            Ns_DStringPrintf(&ds, "%s%s %" PRIu64, i > 0 ? " " : "", reasons[i],
+                             failed[i]);
+        }
+        Ns_DStringAppend(&ds, "}");
         Tcl_DStringEndSublist(&ds);
     }
     Tcl_DStringResult(interp, &ds);

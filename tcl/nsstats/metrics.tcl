@@ -314,7 +314,9 @@ proc nsstats::TlsMetrics {} {
     set failed {}
     foreach counts [ns_certctl handshakes] {
         set labels [dict create driver [dict get $counts module]]
-        lappend failed "" $labels [dict get $counts failed]
+        dict for {reason n} [dict get $counts failures] {
+            lappend failed "" [dict replace $labels reason $reason] $n
+        }
         foreach version {TLSv1.2 TLSv1.3 other} {
             foreach {kind isResumed} {full false resumed true} {
                 lappend handshakes "" [dict replace $labels version $version resumed $isResumed] \
