@@ -156,11 +156,31 @@ proc ::nsd::ctl::Show {blocks} {
     return [join $parts "\n\n"]
 }
 
+#
+# A text with its control characters as escapes: those of a route's name, say, would break
+# a line, or give orders to the terminal.
+#
+proc ::nsd::ctl::Visible {text} {
+    set result ""
+    while {[regexp -indices {[\u0000-\u001f\u007f-\u009f]} $text place]} {
+        set at [lindex $place 0]
+        set char [string index $text $at]
+        append result [string range $text 0 $at-1] [switch -- $char {
+            \n { string cat {\n} }
+            \r { string cat {\r} }
+            \t { string cat {\t} }
+            default { format {\x%02x} [scan $char %c] }
+        }]
+        set text [string range $text $at+1 end]
+    }
+    return $result$text
+}
+
 proc ::nsd::ctl::Plain-figures {block} {
     set lines {}
-    set width [Width [lmap {label type value} [dict get $block items] { set label }]]
+    set width [Width [lmap {label type value} [dict get $block items] { Visible $label }]]
     foreach {label type value} [dict get $block items] {
-        lappend lines [format "%-*s  %s" $width $label [::nsstats::Text $type $value]]
+        lappend lines [format "%-*s  %s" $width [Visible $label] [Visible [::nsstats::Text $type $value]]]
     }
     return [join $lines \n]
 }
@@ -168,7 +188,7 @@ proc ::nsd::ctl::Plain-figures {block} {
 proc ::nsd::ctl::Plain-table {block} {
     set columns [dict get $block columns]
     set heads [lmap {head type} $columns { set head }]
-    set rows [lmap row [dict get $block rows] { ::nsstats::Cells $columns $row }]
+    set rows [lmap row [dict get $block rows] { lmap cell [::nsstats::Cells $columns $row] { Visible $cell } }]
     set widths {}
     for {set i 0} {$i < [llength $heads]} {incr i} {
         lappend widths [Width [concat [list [lindex $heads $i]] [lmap row $rows { lindex $row $i }]]]
@@ -192,7 +212,7 @@ proc ::nsd::ctl::Plain-bars {block} {
     return "[dict get $block title]\n[Plain-figures [dict create items $items]]"
 }
 
-proc ::nsd::ctl::Plain-alerts {block} { return [join [dict get $block sentences] \n] }
+proc ::nsd::ctl::Plain-alerts {block} { return [join [lmap sentence [dict get $block sentences] { Visible $sentence }] \n] }
 proc ::nsd::ctl::Plain-note   {block} { return [dict get $block text] }
 # What needs a screen.
 proc ::nsd::ctl::Plain-chart  {block} {}
