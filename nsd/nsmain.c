@@ -384,6 +384,9 @@ CheckConfig(const NsOptions *optionsPtr, int argc, char **argv)
     EvalConfig(optionsPtr, NsConfigRead(Ns_InfoConfigFile()), argc, argv);
     nProblems = NsConfigCheckPrint(file, &nErrors);
     nProblems += NsConfigCheckReferences(file, &nErrors);
+    if (!isDump && nErrors == 0) {
+        nProblems += NsConfigCheckShared(file);
+    }
     if (optionsPtr->isFromNaviserver) {
         nProblems += CheckMove(file, argc - optionsPtr->optind,
                                argv + optionsPtr->optind);

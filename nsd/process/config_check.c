@@ -7,6 +7,7 @@
 
 #include "process/config_check.h"
 
+#include "base/assert.h"
 #include "log/sink/sink.h"
 #include "log/stream/stream.h"
 #include "nsparam.h"
@@ -66,9 +67,18 @@ NsConfigCheckReferences(FILE *file, int *nErrorsPtr)
     if (NsConfigRefsHome(&check)) {
         NsConfigVisit(VisitReferences, &check);
         NsConfigRefsServers(&check);
-        NsConfigLogsCheck(&check);
     }
     *nErrorsPtr += check.nErrors;
+    return check.nProblems;
+}
+
+int
+NsConfigCheckShared(FILE *file)
+{
+    NsConfigCheck check = {.file = file};
+
+    NsConfigLogsCheck(&check);
+    NsAssert(check.nErrors == 0);
     return check.nProblems;
 }
 

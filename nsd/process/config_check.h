@@ -33,6 +33,12 @@ int NsConfigCheckLog(void);
 int NsConfigCheckReferences(FILE *file, int *nErrorsPtr);
 
 /*
+ * Find the log files that several logs share, as some sites want; none of them
+ * is an error.  With paths as NsConfigCheckReferences has left them.
+ */
+int NsConfigCheckShared(FILE *file);
+
+/*
  * Print the parameters that the file sets and that have no effect here, and
  * why; they are as good as others, so none is counted.  How many there are.
  */
