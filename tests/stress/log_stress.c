@@ -9,6 +9,7 @@
  *      log_stress ?THREADS RECORDS?
  */
 
+#include "base/fatal.h"
 #include "log/init.h"
 #include "log/sink/sink.h"
 #include "log/stream/stream.h"
@@ -177,6 +178,16 @@ Balances(Ns_LogSink sink)
     return s.accepted == s.delivered && s.pending == 0;
 }
 
+/*
+ * The log that it would go to is deleted in the end.
+ */
+static void
+PrintFatal(const char *message)
+{
+    fprintf(report, "fatal: %s\n", message);
+    fflush(report);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -209,6 +220,7 @@ main(int argc, char **argv)
         select(0, NULL, NULL, NULL, &(struct timeval){0, 1000});
     }
     NsLogInit();
+    NsFatalSetProc(PrintFatal);
     NsLogConfigure(&(NsLogSettings){
         .file = logFile,
         .notice = true,
