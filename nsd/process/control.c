@@ -49,6 +49,11 @@ typedef struct Settings {
     const char *path;
 } Settings;
 
+const char *const nsControlWords[NS_CONTROL_WORDS] = {
+    [NS_CONTROL_DONE] = "ok",
+    [NS_CONTROL_REFUSED] = "error",
+    [NS_CONTROL_USAGE] = "usage"};
+
 static NsParameterAdjustProc AdjustPath;
 
 static const NsParameter rows[] = {
@@ -778,12 +783,9 @@ LogHangingLocked(void)
 static bool
 Reply(int fd, int result, const Ns_DString *replyPtr)
 {
-    static const char *const words[] = {[NS_CONTROL_DONE] = "ok",
-                                        [NS_CONTROL_REFUSED] = "error",
-                                        [NS_CONTROL_USAGE] = "usage"};
-    char                     head[40];
-    int n = snprintf(head, sizeof(head), "%s %d\n", words[result],
-                     replyPtr->length);
+    char head[40];
+    int  n = snprintf(head, sizeof(head), "%s %d\n", nsControlWords[result],
+                      replyPtr->length);
 
     return NsWriteAll(fd, head, (size_t) n)
         && NsWriteAll(fd, replyPtr->string, (size_t) replyPtr->length);

@@ -5,8 +5,8 @@
  *
  *      A request is a line, the words of a Tcl list.  Its reply is `ok N`,
  *      `error N`, or `usage N` when the words are wrong, a line end, and N
- *      bytes.  One session, one thread: none waits
- *      for another, and none needs a connection thread.
+ *      bytes.  One session, one thread: none waits for another, and none needs
+ *      a connection thread.
  */
 
 #ifndef NSD_PROCESS_CONTROL_H
@@ -19,8 +19,14 @@
  */
 #define NS_CONTROL_DONE    0
 #define NS_CONTROL_REFUSED 1 /* The reply says why. */
-#define NS_CONTROL_USAGE   2 /* So it does; and that the words are wrong. */
+#define NS_CONTROL_USAGE   2 /* The words are wrong; the reply says how. */
 #define NS_CONTROL_NOBODY  3 /* No server listens there. */
+
+/*
+ * The first word of a reply that ends so: there is one for all but the last.
+ */
+#define NS_CONTROL_WORDS 3
+extern const char *const nsControlWords[NS_CONTROL_WORDS];
 
 /*
  * Requests that this room does not know.  The first and the last are called in

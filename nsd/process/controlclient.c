@@ -373,11 +373,8 @@ ReadReply(int fd, Reply *replyPtr)
 static bool
 ReadHead(int fd, Reply *replyPtr, size_t *lengthPtr)
 {
-    static const char *const results[] = {[NS_CONTROL_DONE] = "ok",
-                                          [NS_CONTROL_REFUSED] = "error",
-                                          [NS_CONTROL_USAGE] = "usage"};
-    char                     head[40], word[8];
-    size_t                   n = 0;
+    char   head[40], word[8];
+    size_t n = 0;
 
     while (n < sizeof(head) - 1 && read(fd, head + n, 1) == 1
            && head[n] != '\n') {
@@ -387,8 +384,8 @@ ReadHead(int fd, Reply *replyPtr, size_t *lengthPtr)
     if (sscanf(head, "%7s %zu", word, lengthPtr) != 2) {
         return false;
     }
-    for (int i = 0; i < Ns_NrElements(results); i++) {
-        if (STREQ(word, results[i])) {
+    for (int i = 0; i < NS_CONTROL_WORDS; i++) {
+        if (STREQ(word, nsControlWords[i])) {
             replyPtr->result = i;
             return true;
         }

@@ -371,10 +371,10 @@ NsSlowestList(Ns_DString *dsPtr, NsServer *serverPtr, bool wantsFailed,
 static bool
 EndedSince(const Kept *keptPtr, const Ns_Time *sincePtr)
 {
-    Ns_Time end = NsClockWall(keptPtr->endStamp);
+    Ns_Time end = NsClockWall(keptPtr->endStamp), span;
 
-    return sincePtr == NULL || end.sec > sincePtr->sec
-        || (end.sec == sincePtr->sec && end.usec >= sincePtr->usec);
+    return sincePtr == NULL
+        || Ns_DiffTime(&end, (Ns_Time *) sincePtr, &span) >= 0;
 }
 
 static void
