@@ -93,6 +93,17 @@ NsConnThreadReserve(NsPool *poolPtr)
     return threadPtr;
 }
 
+NsConnThread *
+NsConnThreadFirst(NsPool *poolPtr)
+{
+    NsConnThread *threadPtr;
+
+    Ns_MutexLock(&poolPtr->threads);
+    threadPtr = poolPtr->firstSlotPtr;
+    Ns_MutexUnlock(&poolPtr->threads);
+    return threadPtr;
+}
+
 Ns_ReturnCode
 NsConnThreadStart(NsConnThread *threadPtr)
 {

@@ -54,6 +54,10 @@ void NsConnThreadEnd(NsConnThread *threadPtr);
 NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
                          bool *mustEndPtr);
 
+/* Any thread: the first slot of the pool, others by nextSlotPtr; the list only
+ * grows, at this end.  A slot may have no thread. */
+NsConnThread *NsConnThreadFirst(NsPool *poolPtr);
+
 /* Any thread: what the thread runs, kept from ending until NsPoolUnpin; NULL if
  * nothing. */
 NsWork *NsConnThreadPin(NsConnThread *threadPtr);

@@ -311,11 +311,8 @@ ExpireRunning(NsPool *poolPtr, NsStamp now)
     if (shortest > 0) {
         wakeStamp = MIN(wakeStamp, now + shortest);
     }
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-
-    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL;
+         threadPtr = threadPtr->nextSlotPtr) {
         NsWork *workPtr = NsConnThreadPin(threadPtr);
         NsStamp ran, limit;
 
@@ -349,11 +346,8 @@ LeaveRunning(NsPool *poolPtr, NsStamp now)
 {
     NsConnThread *threadPtr;
 
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-
-    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL;
+         threadPtr = threadPtr->nextSlotPtr) {
         NsWork *workPtr = NsConnThreadPin(threadPtr);
 
         if (workPtr == NULL) {

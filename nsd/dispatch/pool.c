@@ -695,10 +695,8 @@ AppendBusiest(NsPool *poolPtr, Ns_DString *dsPtr)
     NsConnThread  *threadPtr;
 
     Tcl_InitHashTable(&counts, TCL_STRING_KEYS);
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL;
+         threadPtr = threadPtr->nextSlotPtr) {
         CountRunning(threadPtr, &counts);
     }
     for (hashPtr = Tcl_FirstHashEntry(&counts, &search); hashPtr != NULL;

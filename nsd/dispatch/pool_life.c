@@ -92,11 +92,8 @@ LogHung(NsPool *poolPtr, bool isOver)
     NsConnThread *threadPtr;
     int           nHung = 0;
 
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-
-    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL;
+         threadPtr = threadPtr->nextSlotPtr) {
         NsWork    *workPtr = NsConnThreadPin(threadPtr);
         Ns_DString ds;
 

@@ -267,10 +267,8 @@ CountRunning(NsPool *poolPtr)
     const NsConnThread *threadPtr;
     int                 n = 0;
 
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-    for (; threadPtr != NULL; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL;
+         threadPtr = threadPtr->nextSlotPtr) {
         NsAssert(threadPtr->poolPtr == poolPtr);
         n += atomic_load(&threadPtr->runningPtr) != NULL;
     }
@@ -341,11 +339,8 @@ PinRunning(NsPool *poolPtr, NsWork **workPtrs, int max)
     NsConnThread *threadPtr;
     int           n = 0;
 
-    Ns_MutexLock(&poolPtr->threads);
-    threadPtr = poolPtr->firstSlotPtr;
-    Ns_MutexUnlock(&poolPtr->threads);
-
-    for (; threadPtr != NULL && n < max; threadPtr = threadPtr->nextSlotPtr) {
+    for (threadPtr = NsConnThreadFirst(poolPtr); threadPtr != NULL && n < max;
+         threadPtr = threadPtr->nextSlotPtr) {
         NsWork *workPtr = NsConnThreadPin(threadPtr);
 
         if (workPtr != NULL) {

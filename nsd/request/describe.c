@@ -202,7 +202,7 @@ NsConnAppendField(Ns_DString *dsPtr, const NsConn *connPtr, const char *name,
     static const char *const secrets[] = {
         "Authorization", "Proxy-Authorization", "Cookie"};
 
-    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+    for (int i = 0; i < Ns_NrElements(secrets); i++) {
         if (strcasecmp(name, secrets[i]) == 0) {
             Ns_DStringAppend(dsPtr, "***");
             return;
