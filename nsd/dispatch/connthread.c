@@ -262,16 +262,12 @@ NsConnThreadsWait(NsPool *poolPtr, const Ns_Time *deadlinePtr)
 }
 
 /*
- * Put work into the slot of a thread that was taken off the idle stack [give],
- * and wake it, alone, a moment later if the caller has more to do.  Slots are
- * never freed, so it does not matter that the thread may run before it is
- * woken, nor that it may have done so and sleep again.
+ * Slots are never freed, so it does not matter that the thread may run before
+ * it is woken, nor that it may have done so and sleep again.
  */
 void
-NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr)
+NsConnThreadWake(NsConnThread *threadPtr)
 {
-    NsAssert(threadPtr->workPtr == NULL && !threadPtr->mustEnd);
-    threadPtr->workPtr = workPtr;
     if (!NsDriverDefer(Wake, threadPtr)) {
         Wake(threadPtr);
     }
@@ -302,17 +298,15 @@ Wake(void *arg)
 }
 
 /*
- * The thread's own wait: for work, which runs from now on, or for the order to
- * end [look], or until the timeout; then the result is NULL and *mustEndPtr
- * false.
+ * The thread's own wait [look].
  */
-NsWork *
-NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
+Ns_ReturnCode
+NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout)
 {
-    NsWork       *workPtr;
     NsStamp       deadline;
     Ns_ReturnCode status = NS_OK;
 
+    NsAssertNoneLocked();
     if (__builtin_add_overflow(NsClockNow(), timeout, &deadline)) {
         deadline = INT64_MAX;
     }
@@ -327,18 +321,7 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout, bool *mustEndPtr)
     while (!HasNews(threadPtr) && status == NS_OK) {
         status = Sleep(threadPtr, deadline);
     }
-    *mustEndPtr = threadPtr->mustEnd;
-    workPtr = threadPtr->workPtr;
-    if (workPtr == NULL) {
-        return NULL;
-    }
-    threadPtr->workPtr = NULL;
-    NsConnThreadSetRunning(threadPtr, workPtr);
-    if (status == NS_TIMEOUT
-        && workPtr->dequeueStamp - workPtr->queueStamp > NS_STAMP_SECOND) {
-        Ns_Log(Warning, "signal lost, resuming after timeout");
-    }
-    return workPtr;
+    return status;
 }
 
 static bool

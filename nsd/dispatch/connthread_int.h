@@ -21,8 +21,6 @@ typedef enum {
     NS_END_SHUTDOWN
 } NsEndReason;
 
-#define NS_NO_TIMEOUT INT64_MAX
-
 /* The calls of a thread into its pool. */
 typedef struct NsConnThreadProcs {
     /* Its next work; waits for it.  NULL: the thread has to end and is no
@@ -44,15 +42,17 @@ Ns_ReturnCode NsConnThreadStart(NsConnThread *threadPtr);
 /* The thread was not made: its slot is free again. */
 void NsConnThreadCancel(NsConnThread *threadPtr);
 
-/* For the thread that took this one off the idle stack: give it work, or ask it
- * to end. */
-void NsConnThreadGive(NsConnThread *threadPtr, NsWork *workPtr);
+/* The thread has been given work: wake it, a moment later if the calling thread
+ * has more to do. */
+void NsConnThreadWake(NsConnThread *threadPtr);
+
+/* For the thread that took this one off the idle stack: ask it to end. */
 void NsConnThreadEnd(NsConnThread *threadPtr);
 
-/* The thread itself: wait for work, which runs from now on; NULL: it has to
- * end, or the timeout has passed. */
-NsWork *NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout,
-                         bool *mustEndPtr);
+/* The thread itself: sleep until it is given work or has to end (NS_OK), or
+ * until the timeout has passed (NS_TIMEOUT).  Either may be over by the time
+ * that it locks tqueue: it may have been given work, or relieved of it. */
+Ns_ReturnCode NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout);
 
 /* Any thread: the first slot of the pool, others by nextSlotPtr; the list only
  * grows, at this end.  A slot may have no thread. */

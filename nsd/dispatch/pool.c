@@ -3,18 +3,20 @@
  *
  *      Requests enter a pool, wait in it, and are taken by its threads.
  *
- *      This is the hand-over protocol, but for the slot of a thread, which is
- *      in connthread.c, and the growth of the pool in grow.c.
- *      tests/model proves it: words in brackets are the names of its steps.
+ *      This is the hand-over protocol, but for the slot of a thread
+ *      (connthread.c), the order in which threads are woken (wake.c), and the
+ *      growth of the pool (grow.c).  tests/model proves it: words in brackets
+ *      are the names of its steps.
  *
  *      A submitter decides with tqueue locked: the pool stops, or is full, or
  *      has an idle thread, which is popped off the stack [assign].  Only if the
  *      request has to wait are both locks taken and the decision made again
  *      [enqueue], because a thread may have become idle in between.
  *
- *      A thread that wants work locks tqueue, and if nothing waits pushes
- *      itself on the stack [idle].  Else it locks both and takes the head of
- *      the wait queue [take].  A request is added to an empty queue, and a
+ *      A thread that wants work locks tqueue.  It takes the work of a thread
+ *      that has not been woken for it yet [relieve].  Else, if nothing waits,
+ * it pushes itself on the stack [idle].  Else it locks both and takes the head
+ *      of the wait queue [take].  A request is added to an empty queue, and a
  *      thread to an empty stack, only with tqueue locked.  So there is never a
  *      waiting request and an idle thread at the same time.
  *
@@ -33,6 +35,7 @@
 #include "dispatch/pool_check.h"
 #include "dispatch/pool_stats.h"
 #include "dispatch/share.h"
+#include "dispatch/wake.h"
 #include "net/handover.h"
 
 typedef enum {
@@ -49,7 +52,8 @@ typedef enum {
  */
 typedef struct Submission {
     Fate          fate;
-    NsConnThread *threadPtr; /* FATE_ASSIGN: the thread. */
+    NsConnThread *threadPtr; /* FATE_ASSIGN: the thread, ... */
+    bool          mustWake;  /* ... and whether it has to be woken now. */
     NsGrowth      growth;
     NsStamp       queueStamp; /* FATE_QUEUE, FATE_HOLD: it waits since then. */
     bool          mayGrow;
@@ -71,6 +75,7 @@ static void OverrunLocked(NsPool *poolPtr, Submission *subPtr);
 static void LogOverrun(const NsPool *poolPtr, const Submission *subPtr);
 static void LogSubmission(const Submission *subPtr, const NsWork *workPtr);
 static NsWork    *Take(NsConnThread *threadPtr, NsEndReason *reasonPtr);
+static NsWork    *RelieveLocked(NsPool *poolPtr);
 static NsLateProc TakeLate;
 static NsStamp    WaitsSince(const NsWork *workPtr);
 static void       LogLate(NsPool *poolPtr, int nWaiting, int nCurrent);
@@ -80,7 +85,8 @@ static NsWork *TakeHeadLocked(NsPool *poolPtr);
 static bool    FillPlacesLocked(NsPool *poolPtr);
 static NsEndReason ShouldEndLocked(const NsConnThread *threadPtr);
 static NsWork     *WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr);
-static bool        LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr);
+static void        WarnOfLostSignal(const NsWork *workPtr);
+static bool        LeaveIdle(NsConnThread *threadPtr);
 static void        PushIdleLocked(NsConnThread *threadPtr);
 static void        RemoveIdleLocked(NsConnThread *threadPtr);
 
@@ -267,14 +273,10 @@ Submit(NsPool *poolPtr, NsWork *workPtr)
         Ns_MutexUnlock(&poolPtr->wqueue);
     }
 
-    if (sub.fate == FATE_ASSIGN) {
-        if (unlikely(workPtr->clientPtr != NULL)) {
-            NsShareBegin(workPtr);
-        }
-        NsConnThreadGive(sub.threadPtr, workPtr);
-    }
-
     /* From here on workPtr may be gone. */
+    if (sub.mustWake) {
+        NsConnThreadWake(sub.threadPtr);
+    }
     if (Ns_LogSeverityEnabled(Debug)) {
         LogSubmission(&sub, workPtr);
     }
@@ -325,8 +327,8 @@ DecideLocked(const NsPool *poolPtr)
 }
 
 /*
- * Take the thread that became idle last off the stack [assign].  It learns of
- * its work when the locks are released.
+ * Take the thread that became idle last off the stack, and give it the work
+ * [assign].
  */
 static void
 AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
@@ -338,6 +340,7 @@ AssignLocked(NsPool *poolPtr, NsWork *workPtr, Submission *subPtr)
     subPtr->nIdle = poolPtr->nIdle;
     NsGrowDecideLocked(poolPtr, 0, &subPtr->growth);
     AcceptLocked(poolPtr, workPtr);
+    subPtr->mustWake = NsWakeGiveLocked(subPtr->threadPtr, workPtr);
 }
 
 /*
@@ -496,6 +499,8 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     if (*reasonPtr != NS_END_NONE) {
         poolPtr->nCurrent--;
         isNews = true;
+    } else if (poolPtr->firstPendingPtr != NULL && poolPtr->isOpen) {
+        workPtr = RelieveLocked(poolPtr);
     } else if (poolPtr->nWaiting > 0) {
         workPtr = TakeHeadLocked(poolPtr);
     } else {
@@ -529,13 +534,35 @@ Take(NsConnThread *threadPtr, NsEndReason *reasonPtr)
         NsGrowWatch(poolPtr, 0, true);
     }
     if (workPtr != NULL) {
-        if (unlikely(workPtr->clientPtr != NULL)) {
-            NsShareBegin(workPtr);
-        }
         threadPtr->tookWaiting = true;
-        NsConnThreadSetRunning(threadPtr, workPtr);
     } else if (*reasonPtr == NS_END_NONE) {
         workPtr = WaitForWork(threadPtr, reasonPtr);
+    }
+    if (workPtr != NULL) {
+        NsShareBegin(workPtr);
+        NsConnThreadSetRunning(threadPtr, workPtr);
+    }
+    return workPtr;
+}
+
+/*
+ * Take the work of a thread that has not been woken for it yet.  That one
+ * sleeps on: it is idle again, or gets the work that has waited longest.
+ */
+static NsWork *
+RelieveLocked(NsPool *poolPtr)
+{
+    NsWork       *waitingPtr = NULL, *workPtr;
+    NsConnThread *threadPtr;
+
+    NsAssertLocked(&poolPtr->tqueue);
+    NsAssert(poolPtr->isOpen);
+    if (poolPtr->nWaiting > 0) {
+        waitingPtr = TakeHeadLocked(poolPtr);
+    }
+    threadPtr = NsWakeRelieveLocked(poolPtr, waitingPtr, &workPtr);
+    if (waitingPtr == NULL) {
+        PushIdleLocked(threadPtr);
     }
     return workPtr;
 }
@@ -853,25 +880,37 @@ WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr)
     NsStamp timeout = threadPtr->poolPtr->threadTimeout;
 
     for (;;) {
-        bool    mustEnd, isChosen;
-        NsWork *workPtr = NsConnThreadWait(threadPtr, timeout, &mustEnd);
+        Ns_ReturnCode status = NsConnThreadWait(threadPtr, timeout);
+        NsWork       *workPtr = NsWakeBegin(threadPtr);
 
         if (workPtr != NULL) {
+            if (status == NS_TIMEOUT) {
+                WarnOfLostSignal(workPtr);
+            }
             return workPtr;
         }
-        if (mustEnd) {
+        if (threadPtr->mustEnd) {
             *reasonPtr = NS_END_SHUTDOWN;
             return NULL;
         }
-        if (LeaveIdle(threadPtr, &isChosen)) {
-            *reasonPtr = NS_END_IDLE;
-            return NULL;
-        }
-        if (isChosen) {
-            timeout = NS_NO_TIMEOUT; /* Its work is on the way. */
-        } else {
+        if (status == NS_TIMEOUT) {
+            if (LeaveIdle(threadPtr)) {
+                *reasonPtr = NS_END_IDLE;
+                return NULL;
+            }
             timeout = MAX(timeout, NS_STAMP_SECOND); /* No spinning. */
         }
+    }
+}
+
+/*
+ * The thread had slept on when it was given the work.
+ */
+static void
+WarnOfLostSignal(const NsWork *workPtr)
+{
+    if (NsClockNow() - workPtr->queueStamp > NS_STAMP_SECOND) {
+        Ns_Log(Warning, "signal lost, resuming after timeout");
     }
 }
 
@@ -880,14 +919,13 @@ WaitForWork(NsConnThread *threadPtr, NsEndReason *reasonPtr)
  * [timeout].  It may have been chosen in this moment; then it stays.
  */
 static bool
-LeaveIdle(NsConnThread *threadPtr, bool *isChosenPtr)
+LeaveIdle(NsConnThread *threadPtr)
 {
     NsPool *poolPtr = threadPtr->poolPtr;
     bool    isLeaving = false;
 
     NsAssertNoneLocked();
     Ns_MutexLock(&poolPtr->tqueue);
-    *isChosenPtr = !threadPtr->isIdle;
     if (threadPtr->isIdle && poolPtr->nCurrent > poolPtr->minThreads) {
         RemoveIdleLocked(threadPtr);
         poolPtr->nCurrent--;

@@ -44,7 +44,7 @@ typedef struct NsWork {
     NsGate               *gatePtr;   /* See gate.h; NULL: none. */
     bool                  hasPassed; /* It; guarded by its lock until then. */
     struct NsShareClient *clientPtr; /* Counts it; NULL: nobody does. */
-    bool isShareRunning; /* Guarded by the lock of the pool's share. */
+    bool                  isShareRunning; /* Owned by whoever has the work. */
 
     /* Accept: the submitter.  Queue, dequeue: the pool.  Filter, end: the
      * thread that runs the work. */

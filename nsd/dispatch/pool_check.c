@@ -23,13 +23,36 @@ NsPoolIdleIsSoundLocked(const NsPool *poolPtr)
          threadPtr = threadPtr->downPtr) {
         if (n++ == poolPtr->nIdle || threadPtr->upPtr != upPtr
             || threadPtr->poolPtr != poolPtr || !threadPtr->isIdle
-            || threadPtr->workPtr != NULL || threadPtr->mustEnd
-            || threadPtr->runningPtr != NULL) {
+            || threadPtr->isPending || threadPtr->workPtr != NULL
+            || threadPtr->mustEnd || threadPtr->runningPtr != NULL) {
             return false;
         }
         upPtr = threadPtr;
     }
     return n == poolPtr->nIdle;
+}
+
+/*
+ * Threads that are not woken yet: off the stack, with work, and not more than
+ * there are.
+ */
+bool
+NsPoolPendingIsSoundLocked(const NsPool *poolPtr)
+{
+    const NsConnThread *lastPtr = NULL;
+    int                 n = 0;
+
+    NsAssertLocked(&poolPtr->tqueue);
+    for (const NsConnThread *threadPtr = poolPtr->firstPendingPtr;
+         threadPtr != NULL; threadPtr = threadPtr->nextPendingPtr) {
+        if (n++ == poolPtr->nCurrent || threadPtr->poolPtr != poolPtr
+            || !threadPtr->isPending || threadPtr->isIdle
+            || threadPtr->workPtr == NULL || threadPtr->mustEnd) {
+            return false;
+        }
+        lastPtr = threadPtr;
+    }
+    return lastPtr == poolPtr->lastPendingPtr;
 }
 
 bool

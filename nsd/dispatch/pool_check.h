@@ -15,6 +15,7 @@
  * Walks, for NsCheck.
  */
 bool NsPoolIdleIsSoundLocked(const NsPool *poolPtr);
+bool NsPoolPendingIsSoundLocked(const NsPool *poolPtr);
 bool NsPoolQueuesAreSoundLocked(const NsPool *poolPtr);
 
 /*
@@ -33,9 +34,12 @@ NsPoolCheckLocked(const NsPool *poolPtr)
     }
     NsAssert(poolPtr->nCreating >= 0
              && poolPtr->nIdle + poolPtr->nCreating <= poolPtr->nCurrent);
+    NsAssert(poolPtr->nWaking >= 0 && poolPtr->nWaking <= poolPtr->nCurrent);
+    NsAssert(poolPtr->firstPendingPtr == NULL || poolPtr->nWaking > 0);
     NsAssert(poolPtr->nWaiting <= poolPtr->nPlaces
              && poolPtr->nPlaces <= poolPtr->placeLimit);
     NsCheck(NsPoolIdleIsSoundLocked(poolPtr));
+    NsCheck(NsPoolPendingIsSoundLocked(poolPtr));
 }
 
 static inline void

@@ -7,6 +7,7 @@
  *      grow.c          when threads are made, and what if none is to be had
  *      share.c         how much of the pool each client may have
  *      gate.c          how many requests of a kind may be in pools
+ *      wake.c          threads that have work, until they begin with it
  *      pool.c          requests enter, wait, and leave; the protocol's core
  *      pool_stats.c    figures and lists
  *      pool_config.c   pools from the configuration, run-time settings
@@ -46,16 +47,20 @@ typedef struct NsConnThread {
     struct NsConnThread *downPtr;
     bool                 isIdle; /* On the stack. */
 
+    struct NsConnThread *nextPendingPtr; /* Guarded by tqueue: see below. */
+    bool                 isPending;
+
     /*
      * The hand-over.  Who took the thread off the stack sets workPtr or
      * mustEnd, then clears isAsleep, and posts if it was set; the thread sets
      * isAsleep, then looks once more.  The order matters on both sides, so all
      * of these are sequentially consistent.
      */
-    _Atomic(NsWork *) workPtr; /* Assigned, not yet taken. */
-    atomic_bool       mustEnd;
-    atomic_bool       isAsleep; /* The thread that clears it posts,
-                                 * unless it is the thread itself. */
+    _Atomic(NsWork *) workPtr; /* Assigned, not begun; written with tqueue
+                                * locked. */
+    atomic_bool mustEnd;
+    atomic_bool isAsleep; /* The thread that clears it posts,
+                           * unless it is the thread itself. */
     sem_t wakeup;
 
     /*
@@ -152,12 +157,18 @@ struct NsPool {
     Ns_Mutex      tqueue; /* Guards the idle stack and: */
     NsConnThread *topPtr;
     int           nIdle;
-    int           nPlaces;    /* Requests running or waiting. */
-    int           placeLimit; /* Of nPlaces: maxConnections or, as long as
-                               * there are more since it was lowered, so
-                               * many. */
-    int nCurrent;             /* Threads, those in creation
-                               * included. */
+    NsConnThread *firstPendingPtr; /* Threads that have work and are not woken
+                                    * yet, oldest first. */
+    NsConnThread *lastPendingPtr;
+    int           nWaking; /* Threads that have work, are being woken, and
+                            * have not begun. */
+    NsStamp wakeStamp;     /* When the last of them was called. */
+    int     nPlaces;       /* Requests running or waiting. */
+    int     placeLimit;    /* Of nPlaces: maxConnections or, as long as
+                            * there are more since it was lowered, so
+                            * many. */
+    int nCurrent;          /* Threads, those in creation
+                            * included. */
     int     nCreating;
     NsStamp growStamp;  /* No thread is made before it; 0:
                          * the last one came. */

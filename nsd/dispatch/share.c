@@ -14,13 +14,13 @@
 #include "net/peers.h"
 
 /*
- * All guarded by the lock of the pool's share.
+ * Guarded by the lock of the pool's share, but for one number.
  */
 typedef struct NsShareClient {
     struct NsShare *sharePtr; /* Constant. */
     Tcl_HashEntry  *entryPtr; /* Constant. */
     int             nEntered; /* In the pool. */
-    int             nRunning; /* Of these. */
+    atomic_int      nRunning; /* Of these; raised without the lock. */
     int             nParked;
     NsWorkQueue     parked;
     NsStamp         logStamp; /* The log has named it; 0: never. */
@@ -102,15 +102,10 @@ NsShareEnter(NsPool *poolPtr, NsWork *workPtr)
 void
 NsShareBegin(NsWork *workPtr)
 {
-    struct NsShare *sharePtr = workPtr->poolPtr->sharePtr;
-    Client         *clientPtr = workPtr->clientPtr;
-
-    Ns_MutexLock(&sharePtr->lock);
-    NsAssert(!workPtr->isShareRunning);
-    workPtr->isShareRunning = true;
-    clientPtr->nRunning++;
-    CheckClientLocked(clientPtr);
-    Ns_MutexUnlock(&sharePtr->lock);
+    if (unlikely(workPtr->clientPtr != NULL) && !workPtr->isShareRunning) {
+        workPtr->isShareRunning = true;
+        atomic_fetch_add(&workPtr->clientPtr->nRunning, 1);
+    }
 }
 
 NsWork *

@@ -9,8 +9,8 @@
  *      With maxwaitperpeer, a client that has so many requests waiting, queued
  *      or parked, is refused more.
  *
- *      As long as both are off, nobody is counted.  All calls are made with no
- *      lock held.
+ *      As long as both are off, nobody is counted.  All calls but NsShareBegin
+ *      are made with no lock held.
  */
 
 #ifndef NSD_DISPATCH_SHARE_H
@@ -32,10 +32,15 @@ void NsShareInit(NsPool *poolPtr);
 NsShareFate NsShareEnter(NsPool *poolPtr, NsWork *workPtr);
 
 /*
- * A thread gets the work; the work ends.  The latter returns those that may
- * enter for it, as a list.
+ * The work has got a thread, so it no longer waits; the thread itself says so,
+ * too, if nobody has.  Needs no lock.
  */
-void    NsShareBegin(NsWork *workPtr);
+void NsShareBegin(NsWork *workPtr);
+
+/*
+ * The work ends, if a client has a share in it.  Those that may enter for it,
+ * as a list.
+ */
 NsWork *NsShareLeave(NsWork *workPtr);
 
 /*

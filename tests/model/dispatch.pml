@@ -2,8 +2,8 @@
  * dispatch.pml --
  *
  *      The hand-over of requests to connection threads, as nsd/dispatch does it.
- *      Names in brackets are those of the comments in pool.c, connthread.c
- *      and grow.c.  What the code does in one go under its locks is one step
+ *      Names in brackets are those of the comments in pool.c, wake.c,
+ *      connthread.c and grow.c.  What the code does in one go under its locks is one step
  *      here, and so is each access outside of any.  That a section holds the
  *      locks which guard what it touches is checked elsewhere, by assertions
  *      and ThreadSanitizer.
@@ -18,13 +18,16 @@
  *        - a request runs once if the pool accepted it, else never; when the
  *          pool has no thread, it may be refused instead;
  *        - no slot is given a second request before the first is taken;
+ *        - a thread that has work is woken, or a thread that is being woken will
+ *          call it;
  *        - no request waits while a thread is idle, or outside of a pool that
  *          has room;
  *        - no request is left behind, whether the pool stops or not;
  *        - no wakeup is lost, and after the stop all threads end;
  *        - with SLOW, a request that waits while the others run on gets a
- *          thread of its own if there may be one.
- *      The first three are assertions; a breach of the others would be a state
+ *          thread of its own if there may be one, and one that has a thread
+ *          begins.
+ *      The first four are assertions; a breach of the others would be a state
  *      that is left by no step and is no valid end.
  *
  *      Four things keep the states few.  Requests are alike, so they are
@@ -33,8 +36,8 @@
  *      that ends frees its slot in the step in which it leaves the pool: until
  *      the code frees it, a moment later, nobody looks at it, and any other slot
  *      would serve a new thread as well.  Threads, one per slot, exist from the
- *      beginning.  And any idle thread may be the one on top of the stack: the
- *      order on it matters to speed alone.
+ *      beginning.  And any idle thread may be the one on top of the stack, any
+ *      pending one the first: their order matters to speed alone.
  *
  *      A thread's own steps are joined where what others do between them would
  *      end in the same state if done before or behind.  So is what it does after
@@ -70,6 +73,10 @@
 #define QUIET       0           /* 1: quiet from the beginning. */
 #endif
 
+#ifndef LATE
+#define LATE        0           /* 1: threads may take long to wake up. */
+#endif
+
 #ifndef DEFER
 #define DEFER       0           /* 1: drivers may wake threads later. */
 #endif
@@ -86,6 +93,8 @@ byte nWaiting, nHeld;
 /* Guarded by tqueue: */
 byte nIdle;
 bool isIdle[N_SLOTS];
+bool isPending[N_SLOTS];
+byte nWaking;
 byte nPlaces, nCurrent, nCreating;
 byte minThreads = 1;
 byte maxThreads = MAX_THREADS;
@@ -96,7 +105,8 @@ bool isBarred;                  /* A thread has failed: none is made yet. */
 bool isUsed[N_SLOTS];
 byte nAlive;
 
-/* The hand-over's slot; each access is a step of its own: */
+/* The hand-over's slot; each access is a step of its own.  hasWork is written
+ * with tqueue. */
 bool hasWork[N_SLOTS];
 bool mustEnd[N_SLOTS];
 bool isAsleep[N_SLOTS];
@@ -110,13 +120,18 @@ bool isWatcherAsleep;
 /* The world around the pool. */
 bool isQuiet;
 byte nAtWork;                   /* Drivers, those who change limits or stop. */
-byte nInHand;                   /* Requests between stack and slot. */
 byte nAccepted, nRan, nRefused;
 byte nFailed;                   /* Threads. */
 
+#if N_SLOTS > 2
+#define isOnePending    (isPending[0] || isPending[1] || isPending[2])
+#else
+#define isOnePending    (isPending[0] || isPending[1])
+#endif
+
 inline countRequests() {
     i = 0;
-    n = nWaiting + nHeld + nInHand + nRan + nRefused;
+    n = nWaiting + nHeld + nRan + nRefused;
     do
     :: i < N_SLOTS -> n = n + hasWork[i]; i++
     :: else -> break
@@ -130,6 +145,7 @@ inline check() {
     d_step {
         countRequests();
         assert(!(nIdle > 0 && nWaiting > 0));
+        assert(!isOnePending || nWaking > 0);
         assert(!(nHeld > 0 && nPlaces < PLACES));
         assert(nCurrent > 0 || nWaiting + nHeld == 0);
         assert(nPlaces <= PLACES && nCurrent <= MAX_THREADS);
@@ -145,7 +161,7 @@ inline reserve() {
         :: isUsed[i] -> i++
         :: else -> break
         od;
-        assert(!hasWork[i] && !isIdle[i]);
+        assert(!hasWork[i] && !isIdle[i] && !isPending[i]);
         assert(!isAsleep[i] && nPosts[i] == 0);
         isUsed[i] = true;
         mustEnd[i] = false;
@@ -216,8 +232,14 @@ inline assign() {                       /* [assign] */
     fi;
     nIdle--;
     isIdle[slot] = false;
-    nInHand++;
     grow();
+    assert(!hasWork[slot] && !mustEnd[slot]);                   /* [give] */
+    hasWork[slot] = true;
+    if
+    :: nWaking == 0 -> nWaking++; mustWake = true
+    :: nWaking > 0 -> isPending[slot] = true
+    :: nWaking > 0 && LATE -> nWaking++; mustWake = true
+    fi;
     check()
 }
 
@@ -225,6 +247,7 @@ proctype Driver()
 {
     byte nLeft = PER_DRIVER, slot, i, n;
     byte nLater, later[N_SLOTS];        /* Wakeups that are deferred. */
+    bool mustWake;
 
 submit:
     if
@@ -258,7 +281,7 @@ submit:
         :: nLeft > 0 && isOpen && nPlaces < PLACES && nIdle > 0 ->
             nLeft--;
             assign();
-            goto give
+            goto given
         :: else ->
             nLeft--
         fi
@@ -275,7 +298,7 @@ submit:
             goto submit
         :: isOpen && nPlaces < PLACES && nIdle > 0 ->
             assign();
-            goto give
+            goto given
         :: isOpen && nPlaces < PLACES && nCurrent == 0 && isBarred ->
             nAccepted++;
             nRefused++;
@@ -292,19 +315,16 @@ submit:
             fi
         fi
     };
-give:                                   /* [give] */
-    atomic {
-        assert(!hasWork[slot] && !mustEnd[slot]);
-        hasWork[slot] = true;
-        nInHand--
-    };
+given:
     atomic {
         if
-        :: wake(slot)
-        :: DEFER && nLeft > 0 ->
+        :: mustWake -> wake(slot)
+        :: mustWake && DEFER && nLeft > 0 ->
             later[slot]++;
             nLater++
+        :: else -> skip
         fi;
+        mustWake = false;
         slot = 0;
         goto submit
     };
@@ -380,12 +400,68 @@ inline leave() {
     isNews = true
 }
 
+/* A pending thread is called; the caller will wake it. */
+inline call() {                                                 /* [call] */
+    if
+    :: isPending[0] -> isPending[0] = false; calls[0]++
+    :: isPending[1] -> isPending[1] = false; calls[1]++
+#if N_SLOTS > 2
+    :: isPending[2] -> isPending[2] = false; calls[2]++
+#endif
+    fi;
+    nWaking++;
+    nCalls++
+}
+
+/* With tqueue. */
+inline begin() {                                                /* [begin] */
+    hasWork[me] = false;
+    if
+    :: isPending[me] -> isPending[me] = false
+    :: else ->
+        assert(nWaking > 0);
+        nWaking--;
+        if
+        :: isOnePending -> call()
+        :: !isOnePending
+        fi;
+        do
+        :: LATE && isOnePending -> call()
+        :: break
+        od
+    fi;
+    start();
+    check()
+}
+
+/* Take the work of a pending thread; with both locks if any waits. */
+inline relieve() {                                              /* [relieve] */
+    if
+    :: isPending[0] -> i = 0
+    :: isPending[1] -> i = 1
+#if N_SLOTS > 2
+    :: isPending[2] -> i = 2
+#endif
+    fi;
+    assert(hasWork[i] && i != me);
+    if
+    :: nWaiting > 0 -> nWaiting--
+    :: nWaiting == 0 ->
+        hasWork[i] = false;
+        isPending[i] = false;
+        assert(!isIdle[i]);
+        nIdle++;
+        isIdle[i] = true
+    fi;
+    i = 0;
+    start()
+}
+
 inline look() {                                                 /* [look] */
     if
     :: hasWork[me] ->
-        hasWork[me] = false;
-        start();
-        goto next
+        begin();
+        goto begun
     :: !hasWork[me] && mustEnd[me] ->
         freeSlot();
         goto end_unused
@@ -404,7 +480,8 @@ inline awake() {                                                /* [awake] */
     fi
 }
 
-#define mayFinish (!SLOW || !isOpen || nWaiting + nHeld == 0 || nCurrent >= maxThreads)
+#define areAllBegun (!isOnePending && nWaking == 0)
+#define mayFinish   (!SLOW || areAllBegun && (!isOpen || nWaiting + nHeld == 0 || nCurrent >= maxThreads))
 
 /* With tqueue if nothing waits, else wqueue and tqueue. */
 inline becomeReady() {
@@ -423,10 +500,11 @@ inline becomeReady() {
     :: !isOpen && nWaiting == 0 ->
         isServing = false;
         leave()
-    :: nWaiting > 0 ->                                          /* [take] */
+    :: isOpen && isOnePending -> relieve()
+    :: nWaiting > 0 && !(isOpen && isOnePending) ->             /* [take] */
         nWaiting--;
         start()
-    :: isOpen && nWaiting == 0 ->                               /* [idle] */
+    :: isOpen && nWaiting == 0 && !isOnePending ->                               /* [idle] */
         isServing = false;
         pushIdle()
     fi;
@@ -444,7 +522,7 @@ inline becomeReady() {
 
 proctype Thread(byte me)
 {
-    byte i, n;
+    byte i, n, nCalls, calls[N_SLOTS];
     bool isServing, isNews;
 
 end_unused:
@@ -464,6 +542,21 @@ end_unused:
         becomeReady();
         goto sleep
     };
+begun:
+    do
+    :: atomic {                         /* Those that were called. */
+            nCalls > 0 ->
+            do
+            :: calls[i] > 0 -> break
+            :: else -> i++
+            od;
+            calls[i]--;
+            nCalls--;
+            wake(i);
+            i = 0
+       }
+    :: atomic { nCalls == 0 -> goto next }
+    od;
 next:
     atomic {
         mayFinish ->

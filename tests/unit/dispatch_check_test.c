@@ -13,6 +13,7 @@
 #include "dispatch/pool.h"
 #include "dispatch/pool_check.h"
 #include "dispatch/pool_stats.h"
+#include "dispatch/wake.h"
 
 #include <string.h>
 
@@ -65,6 +66,22 @@ MakeBusy(void)
     LockBoth();
 }
 
+/*
+ * Two threads with work: one is being woken, the other is pending.
+ */
+static void
+MakePending(void)
+{
+    Reset();
+    pool.nPlaces = 2;
+    pool.nWaking = 1;
+    pool.firstPendingPtr = pool.lastPendingPtr = &bottom;
+    top = (NsConnThread){.poolPtr = &pool, .workPtr = &held};
+    bottom = (NsConnThread){
+        .poolPtr = &pool, .workPtr = &waiting, .isPending = true};
+    LockBoth();
+}
+
 static void
 Idle(void)
 {
@@ -75,6 +92,12 @@ static void
 Busy(void)
 {
     MakeBusy();
+    NsPoolCheckBothLocked(&pool);
+}
+static void
+Pending(void)
+{
+    MakePending();
     NsPoolCheckBothLocked(&pool);
 }
 
@@ -103,6 +126,9 @@ FAULT(HeldBesideAPlace, MakeBusy, pool.nPlaces = 3)
 FAULT(CountedButNotQueued, MakeBusy, pool.waiting.firstPtr = NULL)
 FAULT(QueuedButNotCounted, MakeBusy, pool.nWaiting = 0)
 FAULT(CountedButNotHeld, MakeBusy, pool.held.firstPtr = NULL)
+FAULT(NobodyCallsPending, MakePending, pool.nWaking = 0)
+FAULT(NegativeWaking, MakeBusy, pool.nWaking = -1)
+FAULT(MoreWakingThanThere, MakeBusy, pool.nWaking = 3)
 FAULT(Unlocked, MakeIdle, Ns_MutexUnlock(&pool.tqueue))
 FAULT(QueueUnlocked, MakeIdle, Ns_MutexUnlock(&pool.wqueue))
 
@@ -118,6 +144,13 @@ FAULT(ThreadOfAnotherPool, MakeIdle, top.poolPtr = NULL)
 FAULT(WrongLast, MakeBusy, pool.waiting.lastPtr = &held)
 FAULT(MoreWaitThanAreCounted, MakeBusy, waiting.nextPtr = &held)
 FAULT(CircularQueue, MakeBusy, held.nextPtr = &held)
+FAULT(PendingWithoutWork, MakePending, bottom.workPtr = NULL)
+FAULT(PendingAndNotMarked, MakePending, bottom.isPending = false)
+FAULT(PendingAndIdle, MakePending, bottom.isIdle = true)
+FAULT(PendingAndEnding, MakePending, bottom.mustEnd = true)
+FAULT(WrongLastPending, MakePending, pool.lastPendingPtr = &top)
+FAULT(CircularPending, MakePending, bottom.nextPendingPtr = &bottom)
+FAULT(IdleAndPending, MakeIdle, bottom.isPending = true)
 
 static void
 ExpectAborts(void (*const *faults)(void), size_t n)
@@ -134,6 +167,7 @@ a_pool_that_is_in_order_goes_by(void **state)
 {
     assert_false(Aborts(Idle));
     assert_false(Aborts(Busy));
+    assert_false(Aborts(Pending));
 }
 
 static void
@@ -155,6 +189,9 @@ a_wrong_count_ends_the_process_in_every_build(void **state)
         CountedButNotQueued,
         QueuedButNotCounted,
         CountedButNotHeld,
+        NobodyCallsPending,
+        NegativeWaking,
+        MoreWakingThanThere,
         Unlocked,
         QueueUnlocked};
 
@@ -165,17 +202,12 @@ static void
 a_wrong_list_ends_the_process_in_a_debug_build(void **state)
 {
     static void (*const faults[])(void) = {
-        ShortStack,
-        LongStack,
-        BadUpLink,
-        CircularStack,
-        NotIdleOnTheStack,
-        IdleWithWork,
-        IdleAndEnding,
-        IdleAndRunning,
-        ThreadOfAnotherPool,
-        WrongLast,
-        MoreWaitThanAreCounted,
+        ShortStack,         LongStack,           BadUpLink,
+        CircularStack,      NotIdleOnTheStack,   IdleWithWork,
+        IdleAndEnding,      IdleAndRunning,      ThreadOfAnotherPool,
+        PendingWithoutWork, PendingAndNotMarked, PendingAndIdle,
+        PendingAndEnding,   WrongLastPending,    CircularPending,
+        IdleAndPending,     WrongLast,           MoreWaitThanAreCounted,
         CircularQueue};
 
 #ifndef NS_DEBUG
@@ -206,7 +238,8 @@ GiveWorkToABusyThread(void)
 {
     NsConnThread thread = {.poolPtr = &pool, .workPtr = &held};
 
-    NsConnThreadGive(&thread, &waiting);
+    LockBoth();
+    (void) NsWakeGiveLocked(&thread, &waiting);
 }
 
 static void
