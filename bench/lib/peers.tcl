@@ -9,6 +9,7 @@ source [file join [file dirname [file normalize [info script]]] .. .. tests lib 
 namespace eval peers {
     variable ports              ;# Of a server; "NAME tls": its port for TLS.
     variable pids {}
+    variable pidOf              ;# Of a server: its process, whose children are the server's, too.
     variable rows {
         nsd      {static static10k static1m close tcl adp tclfile adpfile hello.adp page page.proc
                   tls tls1m full resumed h2 upload}
@@ -59,17 +60,39 @@ proc peers::waitForPort {port} {
 
 proc peers::start {name work} {
     variable ports
+    variable pids
+    variable pidOf
     set ports($name) [freePort]
     set ports($name\ tls) [freePort]
     makeCertificate $work
     file mkdir $work/$name
     start-$name $work/$name $ports($name) $work/docs
+    set pidOf($name) [lindex $pids end]
     waitForPort $ports($name)
 }
 
 proc peers::run {args} {
     variable pids
     lappend pids {*}[exec {*}$args >/dev/null 2>/dev/null </dev/null &]
+}
+
+# Seconds that the server's processes have run.
+proc peers::processorTime {name} {
+    variable pidOf
+    set ticks 0
+    foreach pid [list $pidOf($name) {*}[children $pidOf($name)]] {
+        set f [open /proc/$pid/stat]
+        regexp {\) \S (.*)} [read $f] - rest
+        close $f
+        incr ticks [expr {[lindex $rest 10] + [lindex $rest 11]}]
+    }
+    return [expr {$ticks / double([exec getconf CLK_TCK])}]
+}
+proc peers::children {pid} {
+    set f [open /proc/$pid/task/$pid/children]
+    set children [read $f]
+    close $f
+    return $children
 }
 
 proc peers::stopAll {} {
