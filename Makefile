@@ -107,27 +107,28 @@ obj/release: always
 	@mkdir -p $(@D)
 	@echo '$(RELEASE) $(REVISION)' | cmp -s - $@ || test -e $@ -a ! -w $@ || echo '$(RELEASE) $(REVISION)' >$@
 
+# What is linked gets its name in the end: a program that starts meanwhile has the old one.
 nsd/libnsd.so: $(ROOM_OBJECTS) $(MAIN_OBJECTS)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-Bsymbolic-functions \
-	    -Wl,-soname,libnsd.so -o $@ $^ $(LIBS)
+	    -Wl,-soname,libnsd.so -o obj/$(@F).new $^ $(LIBS) && mv obj/$(@F).new $@
 
 nsd/nsd: obj/nsd/main.o nsd/libnsd.so
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ obj/nsd/main.o \
-	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o obj/$(@F).new obj/nsd/main.o \
+	    -Lnsd -lnsd -Wl,--push-state,--no-as-needed $(TCMALLOC_LIBS) -Wl,--pop-state $(LIBS) && mv obj/$(@F).new $@
 
 nsd/init.tcl: tcl/bin/init.tcl
 	cp $< $@
 
 nsdb/libnsdb.so: $(DB_OBJECTS) nsd/libnsd.so
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsdb.so -o $@ $(DB_OBJECTS) -Lnsd -lnsd
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsdb.so -o obj/$(@F).new $(DB_OBJECTS) -Lnsd -lnsd && mv obj/$(@F).new $@
 
 define MODULE_RULE
 $(1)/$(1).so: $(patsubst %.c,obj/%.o,$(sort $(wildcard $(1)/*.c))) nsd/libnsd.so
 	@echo '  LINK  $$@'
-	$$(Q)$$(CC) $$(SANITIZE) $$(LDFLAGS) -shared -Wl,-Bsymbolic -o $$@ $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS)
+	$$(Q)$$(CC) $$(SANITIZE) $$(LDFLAGS) -shared -Wl,-Bsymbolic -o obj/$$(@F).new $$(filter %.o,$$^) -Lnsd -lnsd $$($(1)_LIBS) && mv obj/$$(@F).new $$@
 endef
 nsssl_LIBS = $(SSL_LIBS)
 nsperm_LIBS = $(SSL_LIBS)
@@ -143,12 +144,12 @@ nsproxy/nsproxy.so: nsproxy/libnsproxy.so
 
 nsproxy/libnsproxy.so: $(PROXY_OBJECTS) nsd/libnsd.so
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsproxy.so -Wl,-rpath,'$$ORIGIN/../nsd:$$ORIGIN' -o $@ $(PROXY_OBJECTS) -Lnsd -lnsd
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -shared -Wl,-Bsymbolic-functions -Wl,-soname,libnsproxy.so -Wl,-rpath,'$$ORIGIN/../nsd:$$ORIGIN' -o obj/$(@F).new $(PROXY_OBJECTS) -Lnsd -lnsd && mv obj/$(@F).new $@
 
 nsproxy/nsproxy-helper: obj/nsproxy/helper/nsproxy-helper.o nsproxy/libnsproxy.so
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../nsd:$$ORIGIN/../lib' -o $@ $< \
-	    -Lnsproxy -lnsproxy -Lnsd -lnsd $(LIBS)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../nsd:$$ORIGIN/../lib' -o obj/$(@F).new $< \
+	    -Lnsproxy -lnsproxy -Lnsd -lnsd $(LIBS) && mv obj/$(@F).new $@
 
 DB_LIBS = -Lnsdb -lnsdb -Wl,-rpath,'$$ORIGIN/../nsdb:$$ORIGIN/../lib'
 nsdb_LIBS = $(DB_LIBS)
