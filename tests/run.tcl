@@ -149,12 +149,24 @@ proc isWanted {name} {
     expr {($only eq "" || [isAnyOf $only $name]) && ![isAnyOf $skip $name]}
 }
 
+# Each suite has a directory for temporary files, which goes with it.  Servers that changed
+# their user write there, too.
+set scratch /tmp/nsd-suites-[pid]
+set nStarted 0
+proc useScratch {} {
+    global env scratch nStarted
+    set env(TMPDIR) $scratch/[incr nStarted]
+    file mkdir $env(TMPDIR)
+    file attributes $env(TMPDIR) -permissions 01777
+}
+
 proc startNext {} {
     global queue running jobs done state reports limit limitMs
     while {$running < $jobs && [llength $queue] > 0} {
         set queue [lassign $queue name command]
         if {![isWanted $name]} continue
         reportTo $reports/$name
+        useScratch
         if {[catch {open "|$command 2>@1" r} channel]} {
             report $name 0.0 $channel 1
             continue
@@ -299,6 +311,7 @@ proc writeTo {file text} {
 
 startNext
 if {!$done} { vwait done }
+file delete -force $scratch
 
 set isSanitized [regexp {lib[at]san} [exec ldd nsd/libnsd.so]]
 set skips [results::skipped $tests $isSanitized]

@@ -52,7 +52,7 @@ proc fault::available {} {
 proc fault::prepare {} {
     variable directory
     if {$directory ne ""} return
-    set directory [string trim [exec mktemp -d /tmp/nsd-fault.XXXXXX]]
+    set directory [string trim [exec mktemp -d --tmpdir nsd-fault.XXXXXX]]
     file mkdir $directory/tmp
     exec openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=fault \
         -keyout $directory/key -out $directory/certificate 2>@1

@@ -29,7 +29,7 @@ proc browser::start {} {
     variable channel
     variable directory
     variable process
-    set directory [string trim [exec mktemp -d /tmp/nsd-browser.XXXXXX]]
+    set directory [string trim [exec mktemp -d --tmpdir nsd-browser.XXXXXX]]
     set process [exec {*}$chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-background-networking --disable-component-update --disable-sync --disable-extensions \
         --ignore-certificate-errors --user-data-dir=$directory --remote-debugging-port=0 about:blank >$directory/log 2>@1 &]

@@ -40,7 +40,7 @@ proc kafka::java {args} {
 proc kafka::create {{lines ""}} {
     variable dir
     variable port
-    set dir [string trim [exec mktemp -d /tmp/nsd-kafka-XXXXXX]]
+    set dir [string trim [exec mktemp -d --tmpdir nsd-kafka-XXXXXX]]
     set port [freePort]
     set control [freePort]
     writeFile $dir/properties "process.roles=broker,controller

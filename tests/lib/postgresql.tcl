@@ -48,7 +48,7 @@ proc pg::create {{parameters "fsync = off"}} {
     variable bin
     variable dir
     variable port
-    set dir [string trim [exec mktemp -d /tmp/nsd-pg-XXXXXX]]
+    set dir [string trim [exec mktemp -d --tmpdir nsd-pg-XXXXXX]]
     if {[exec id -u] == 0} { exec chown postgres $dir }
     set port [freePort]
     exec {*}[As $bin/initdb -D $dir/data -U test -A trust -N -E UTF8 --locale=C] 2>@1

@@ -31,7 +31,7 @@ proc redis::reason {} {
 }
 
 proc redis::create {args} {
-    variable dir [string trim [exec mktemp -d /tmp/nsd-redis-XXXXXX]]
+    variable dir [string trim [exec mktemp -d --tmpdir nsd-redis-XXXXXX]]
     variable port [freePort]
     variable options $args
 }

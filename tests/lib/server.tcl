@@ -164,7 +164,7 @@ proc writeFile {name content} {
 
 proc compile {source args} {
     if {$harness::buildDirectory eq ""} {
-        set harness::buildDirectory [string trim [exec mktemp -d /tmp/nsd-build.XXXXXX]]
+        set harness::buildDirectory [string trim [exec mktemp -d --tmpdir nsd-build.XXXXXX]]
     }
     set file [file join $harness::buildDirectory [file rootname [file tail $source]]]
     if {![file exists $file]} {
