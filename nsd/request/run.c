@@ -189,13 +189,17 @@ ReturnPage(NsConn *connPtr, int status)
     }
 }
 
+/*
+ * A script that has detached the connection replies itself: the status is the
+ * one that the access log has.
+ */
 static void
 Count(const NsConn *connPtr)
 {
     const NsWork  *workPtr = &connPtr->work;
     NsRouteRequest request = {
         .status = (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0
-                || connPtr->status == ABANDONED
+                || connPtr->status == ABANDONED || NsConnIsDetached(connPtr)
             ? connPtr->status
             : 0,
         .runTime = workPtr->endStamp - workPtr->filterStamp,
