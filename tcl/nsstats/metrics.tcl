@@ -12,6 +12,7 @@
 # Answer GET /metrics.
 #
 proc nsstats::answerMetrics {} {
+    nsv_incr nsstats metricsRequests
     if {![admit]} return
     set accepted [ns_set iget [ns_conn headers] Accept]
     set isOpen [expr {[string first application/openmetrics-text $accepted] >= 0}]
@@ -153,7 +154,9 @@ proc nsstats::PoolMetrics {} {
     set families [lmap {key name help} $counters {
         Family counter $name $help [dict get $samples $key]
     }]
+    set nOwn [expr {[nsv_exists nsstats metricsRequests] ? [nsv_get nsstats metricsRequests] : 0}]
     lappend families \
+        [Single counter nsd_metrics_requests "Requests for /metrics, which are among nsd_requests." $nOwn] \
         [Family counter nsd_responses "Replies by status; none: the connection was closed without a reply." \
             [dict get $samples responses]] \
         [Family counter nsd_queue_timeouts "Requests that waited too long for a thread (queuetimeout)." \
