@@ -439,11 +439,19 @@ Watch(void)
     NsSinkLeave();
 }
 
+/*
+ * Each attempt to reach a machine that is off takes long: that is no news while
+ * the sink is known to fail.  Nor is it at each write to a target that is slow.
+ */
 static void
 LookAt(Ns_LogSink sink, int64_t busy)
 {
+    int64_t now = NsLogClock(), warned = sink->keeper->stallWarned;
+
     if (busy == 0 || atomic_load(&sink->counts.stallTold) != 0
-        || NsLogClock() - busy <= NS_STAMP_SECOND) {
+        || atomic_load(&sink->failing->since) != 0
+        || now - busy <= NS_STAMP_SECOND
+        || (warned != 0 && now - warned < REPORT_NANOS)) {
         return;
     }
     atomic_store(&sink->counts.stallTold, busy);
@@ -451,6 +459,7 @@ LookAt(Ns_LogSink sink, int64_t busy)
         && atomic_exchange(&sink->counts.stallTold, 0) != 0) {
         return;
     }
+    sink->keeper->stallWarned = now;
     Tell(sink, Warning,
          "log[%s]: a write to '%s' has taken more than a "
          "second so far; its records wait in memory, then on disk: see why it "

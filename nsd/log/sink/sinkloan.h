@@ -43,6 +43,7 @@ typedef struct NsSinkKeeper {
     atomic_uint_fast64_t nUntoldLost; /* The log thread adds to it, too. */
     int64_t              lostTold;    /* When losses were last reported; 0:
                                        * never. */
+    int64_t  stallWarned;             /* Likewise a stall. */
     int64_t  spillTold;               /* The spill episode that was reported, */
     int      failureTold;             /* and the errno. */
     uint64_t nWritesSeen;
