@@ -71,7 +71,7 @@ Exchange(NsHttpPost *postPtr, const char *body, size_t length, NsStamp until,
     postPtr->hasAnswer = false;
     postPtr->reason[0] = '\0';
     if (postPtr->remotePtr == NULL) {
-        postPtr->remotePtr = NsRemoteOpen(&postPtr->server, until,
+        postPtr->remotePtr = NsRemoteOpen(&postPtr->server, &until,
                                           postPtr->reason);
         if (postPtr->remotePtr == NULL) {
             return false;

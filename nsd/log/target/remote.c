@@ -41,14 +41,14 @@ static bool    AwaitSystem(NsRemote *remotePtr, NsStamp until);
 static int     Unsent(const NsRemote *remotePtr);
 
 NsRemote *
-NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp until,
+NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp *untilPtr,
              char reason[NS_REMOTE_REASON_BYTES])
 {
     unsigned  limit = BREAK_MS;
     int       isOn = 1;
     NsRemote *remotePtr;
-    int fd = NsRemoteConnect(specPtr->host, specPtr->port, SOCK_STREAM, until,
-                             reason);
+    int       fd = NsRemoteConnect(specPtr->host, specPtr->port, SOCK_STREAM,
+                                   untilPtr, reason);
 
     if (fd < 0) {
         return NULL;
@@ -61,7 +61,7 @@ NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp until,
     (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &isOn, sizeof(isOn));
     remotePtr = ns_calloc(1u, sizeof(*remotePtr));
     remotePtr->fd = fd;
-    if (specPtr->isTls && !StartTls(remotePtr, specPtr, until)) {
+    if (specPtr->isTls && !StartTls(remotePtr, specPtr, *untilPtr)) {
         int why = errno;
 
         remotePtr->isBroken = true;
@@ -92,16 +92,18 @@ NsRemoteClose(NsRemote **remotePtrPtr)
 }
 
 int
-NsRemoteConnect(const char *host, const char *port, int type, NsStamp until,
+NsRemoteConnect(const char *host, const char *port, int type, NsStamp *untilPtr,
                 char reason[NS_REMOTE_REASON_BYTES])
 {
     struct addrinfo  hints = {.ai_family = AF_UNSPEC, .ai_socktype = type};
     struct addrinfo *list;
+    NsStamp          start = NsClockNow();
     int              fd = -1, why, status;
 
     NsAssert(type == SOCK_STREAM || type == SOCK_DGRAM);
     reason[0] = '\0';
     status = getaddrinfo(host, port, &hints, &list);
+    *untilPtr += NsClockNow() - start;
     if (status != 0) {
         snprintf(reason, NS_REMOTE_REASON_BYTES, "%s", gai_strerror(status));
         errno = EHOSTUNREACH;
@@ -109,10 +111,11 @@ NsRemoteConnect(const char *host, const char *port, int type, NsStamp until,
     }
     for (struct addrinfo *infoPtr = list; infoPtr != NULL && fd < 0;
          infoPtr = infoPtr->ai_next) {
-        NsStamp left = until - NsClockNow();
+        NsStamp left = *untilPtr - NsClockNow();
 
         fd = ConnectOne(infoPtr,
-                        infoPtr->ai_next != NULL ? until - left / 2 : until);
+                        infoPtr->ai_next != NULL ? *untilPtr - left / 2
+                                                 : *untilPtr);
     }
     why = errno;
     freeaddrinfo(list);

@@ -5,8 +5,10 @@
  *      clear or in TLS.
  *
  *      No call takes longer than its limit, but for the look-up of a name,
- *      which has limits of its own.  What fails sets errno, and writes more to
- *      `reason` if there is more to say.  After ETIMEDOUT the connection is as
+ *      which has limits of its own: the caller's is put off by as long as that
+ *      takes, or a name server that is slow would leave no time to connect.
+ *      What fails sets errno, and writes more to `reason` if there is more to
+ *      say.  After ETIMEDOUT the connection is as
  *      good as before; after any other failure it is broken, and what was not
  *      confirmed may be lost.
  *
@@ -35,7 +37,7 @@ typedef struct NsRemoteSpec {
 /*
  * NULL: nobody is there, or not the one that we want.
  */
-NsRemote *NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp until,
+NsRemote *NsRemoteOpen(const NsRemoteSpec *specPtr, NsStamp *untilPtr,
                        char reason[NS_REMOTE_REASON_BYTES]);
 void      NsRemoteClose(NsRemote **remotePtrPtr);
 
@@ -43,8 +45,8 @@ void      NsRemoteClose(NsRemote **remotePtrPtr);
  * A connected socket, for a stream not blocking; -1: errno.  Each address of
  * the host gets a share of the time.
  */
-int NsRemoteConnect(const char *host, const char *port, int type, NsStamp until,
-                    char reason[NS_REMOTE_REASON_BYTES]);
+int NsRemoteConnect(const char *host, const char *port, int type,
+                    NsStamp *untilPtr, char reason[NS_REMOTE_REASON_BYTES]);
 
 /*
  * A socket for datagrams to one of this machine; -1: errno.  A send waits for

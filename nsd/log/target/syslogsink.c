@@ -75,9 +75,9 @@ static bool                   IsStream(Ns_LogSink sink);
 static bool                   IsConnected(Ns_LogSink sink);
 static bool                   ConnectToOne(Ns_LogSink sink);
 static void                   TakeNext(Ns_LogSink sink);
-static bool                   Connect(Ns_LogSink sink, NsStamp until);
-static bool                   ConnectUdp(Ns_LogSink sink, NsStamp until);
-static bool                   ConnectStream(Ns_LogSink sink, NsStamp until);
+static bool                   Connect(Ns_LogSink sink, NsStamp *untilPtr);
+static bool                   ConnectUdp(Ns_LogSink sink, NsStamp *untilPtr);
+static bool                   ConnectStream(Ns_LogSink sink, NsStamp *untilPtr);
 static ssize_t WriteSyslog(Ns_LogSink sink, const char *bytes, size_t length);
 static bool    Resend(Ns_LogSink sink);
 static ssize_t SendFrames(Ns_LogSink sink, const char *bytes, size_t length);
@@ -195,7 +195,7 @@ IsConnected(Ns_LogSink sink)
 
 /*
  * To the daemon in use or, if it is not there, to the next one that is; each
- * gets a share of the time.
+ * gets a share of the time, to which the look-up of its name does not count.
  */
 static bool
 ConnectToOne(Ns_LogSink sink)
@@ -205,10 +205,13 @@ ConnectToOne(Ns_LogSink sink)
 
     for (int nLeft = daemonPtr->turn.n; nLeft > 0; nLeft--) {
         NsStamp now = NsClockNow();
+        NsStamp share = now + (end - now) / nLeft, until = share;
 
-        if (Connect(sink, now + (end - now) / nLeft)) {
+        if (Connect(sink, &until)) {
             return true;
         }
+        NsAssert(until >= share);
+        end += until - share;
         TakeNext(sink);
     }
     return false;
@@ -223,7 +226,7 @@ TakeNext(Ns_LogSink sink)
 }
 
 static bool
-Connect(Ns_LogSink sink, NsStamp until)
+Connect(Ns_LogSink sink, NsStamp *untilPtr)
 {
     NsAssert(!IsConnected(sink));
     NsDeliverComplain(sink, "");
@@ -233,17 +236,17 @@ Connect(Ns_LogSink sink, NsStamp until)
                                                 WAIT_SECONDS);
         return sink->target->fd >= 0;
     case NS_SYSLOG_UDP:
-        return ConnectUdp(sink, until);
+        return ConnectUdp(sink, untilPtr);
     default:
-        return ConnectStream(sink, until);
+        return ConnectStream(sink, untilPtr);
     }
 }
 
 static bool
-ConnectUdp(Ns_LogSink sink, NsStamp until)
+ConnectUdp(Ns_LogSink sink, NsStamp *untilPtr)
 {
     sink->target->fd = NsRemoteConnect(Address(sink)->host, Address(sink)->port,
-                                       SOCK_DGRAM, until,
+                                       SOCK_DGRAM, untilPtr,
                                        sink->failing->complaint);
     if (sink->target->fd >= 0) {
         NsRemoteLimitSend(sink->target->fd, WAIT_SECONDS);
@@ -252,7 +255,7 @@ ConnectUdp(Ns_LogSink sink, NsStamp until)
 }
 
 static bool
-ConnectStream(Ns_LogSink sink, NsStamp until)
+ConnectStream(Ns_LogSink sink, NsStamp *untilPtr)
 {
     Daemon      *daemonPtr = sink->target->own;
     NsRemoteSpec spec = {.host = Address(sink)->host,
@@ -262,7 +265,8 @@ ConnectStream(Ns_LogSink sink, NsStamp until)
     if (spec.isTls) {
         NsRemoteSetTls(&spec, sink->values + TLS_OPTIONS);
     }
-    daemonPtr->remotePtr = NsRemoteOpen(&spec, until, sink->failing->complaint);
+    daemonPtr->remotePtr = NsRemoteOpen(&spec, untilPtr,
+                                        sink->failing->complaint);
     return daemonPtr->remotePtr != NULL;
 }
 
