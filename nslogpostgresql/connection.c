@@ -5,8 +5,11 @@
  *      for long.
  *
  *      libpq is used without blocking.  Each wait for the server has a limit;
- *      a server that has not moved by then counts as gone.  (What libpq cannot
- *      do without blocking is to resolve the name of a host.)
+ *      a server that has not moved by then counts as gone.
+ *
+ *      Only to connect, libpq itself waits: it does not go on to the next of
+ *      several hosts, or addresses of a host, when one is silent, unless the
+ *      limit is its own.  So that is for each of them.
  */
 
 #include "connection.h"
@@ -14,11 +17,10 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define CONNECT_MS 3000
+#define CONNECT_SECONDS "3"
 /* Less than what a shutdown grants a sink. */
 #define REPLY_MS 4000
 
-static bool      AwaitConnection(Pq *pqPtr);
 static bool      Await(Pq *pqPtr, short events, int64_t untilMs);
 static int64_t   Now(void);
 static bool      Send(Pq *pqPtr, const char *sql);
@@ -57,16 +59,19 @@ PqDisplay(const char *connection)
 bool
 PqConnect(Pq *pqPtr, const char *connection)
 {
+    /* The connection string, in dbname, overrides what is before it. */
     static const char *const names[] = {
-        "fallback_application_name", "dbname", "client_encoding", NULL};
-    const char *const values[] = {"nsd", connection, "UTF8", NULL};
+        "fallback_application_name", "connect_timeout", "dbname",
+        "client_encoding", NULL};
+    const char *const values[] = {
+        "nsd", CONNECT_SECONDS, connection, "UTF8", NULL};
 
     pqPtr->reason = 0;
-    pqPtr->conn = PQconnectStartParams(names, values, 1);
+    pqPtr->conn = PQconnectdbParams(names, values, 1);
     if (pqPtr->conn == NULL) {
         return Fail(pqPtr, ENOMEM, "no memory");
     }
-    if (PQstatus(pqPtr->conn) != CONNECTION_BAD && AwaitConnection(pqPtr)) {
+    if (PQstatus(pqPtr->conn) == CONNECTION_OK) {
         (void) PQsetNoticeReceiver(pqPtr->conn, IgnoreNotice, NULL);
         (void) PQsetnonblocking(pqPtr->conn, 1);
         return true;
@@ -126,31 +131,6 @@ Send(Pq *pqPtr, const char *sql)
     return PQsendQuery(pqPtr->conn, sql)
         ? Flush(pqPtr)
         : Fail(pqPtr, ECONNRESET, PQerrorMessage(pqPtr->conn));
-}
-
-static bool
-AwaitConnection(Pq *pqPtr)
-{
-    int64_t untilMs = Now() + CONNECT_MS;
-    short   events = POLLOUT;
-
-    for (;;) {
-        if (!Await(pqPtr, events, untilMs)) {
-            return false;
-        }
-        switch (PQconnectPoll(pqPtr->conn)) {
-        case PGRES_POLLING_OK:
-            return true;
-        case PGRES_POLLING_READING:
-            events = POLLIN;
-            break;
-        case PGRES_POLLING_WRITING:
-            events = POLLOUT;
-            break;
-        default:
-            return false;
-        }
-    }
 }
 
 /*
