@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 # nsd.tcl --
 #
-#       The configuration of the container image: one site in /site, the access log on
-#       standard output, the system log on standard error.
+#       The configuration of the container image: one site in /site, access log and
+#       audit records on standard output, the system log on standard error.
 #
 #       Of the environment: PORT (8080), NSD_LOG (native, or json), NSD_THREADS (10
-#       threads that serve requests), NSD_LOGMEMORY (8MB).
+#       threads that serve requests), NSD_LOGMEMORY (8MB), NSD_SHUTDOWN (8s).
 
 proc setting {name default} { expr {[info exists ::env($name)] ? $::env($name) : $default} }
 set pages [expr {[file isdirectory /site/pages] ? "/site/pages" : "/usr/local/ns/pages"}]
@@ -18,6 +18,8 @@ ns_section ns/parameters
     ns_param pidfile         /run/nsd/nsd.pid
     ns_param asynclogwriter  true
     ns_param logmemory       [setting NSD_LOGMEMORY 8MB]
+    # Engines kill what has not ended 10 seconds after SIGTERM.
+    ns_param shutdowntimeout [setting NSD_SHUTDOWN 8s]
     # What a killed server had not written yet: a volume in memory that outlives the
     # container lets the next one write it.
     ns_param logringdir      /run/nsd
@@ -26,7 +28,7 @@ ns_section ns/logsinks
     ns_param console         "standard output"
 ns_section ns/logsink/console
     ns_param type            stdout
-    ns_param streams         [expr {[setting NSD_LOG native] eq "json" ? "system access" : "access"}]
+    ns_param streams         [expr {[setting NSD_LOG native] eq "json" ? "system access audit" : "access audit"}]
     ns_param format          [setting NSD_LOG native]
 
 ns_section ns/encodings
