@@ -34,14 +34,17 @@
 #define MAX_RETRY_NANOS INT64_C(2000000000)
 #define REPORT_NANOS    INT64_C(60000000000)
 
-static bool MayTry(Ns_LogSink sink);
-static bool WriteOut(Ns_LogSink sink);
-static void NoteReturn(Ns_LogSink sink, bool isOk);
-static bool WriteAll(Ns_LogSink sink, int64_t start);
-static void NoteIntent(Ns_LogSink sink);
-static void CommitCursors(Ns_LogSink sink);
-static void NoteUnsafe(Ns_LogSink sink, int reason);
-static void CountDelivered(Ns_LogSink sink);
+static bool        MayTry(Ns_LogSink sink);
+static bool        WriteOut(Ns_LogSink sink);
+static void        NoteReturn(Ns_LogSink sink, bool isOk);
+static bool        WriteAll(Ns_LogSink sink, int64_t start);
+static void        NoteIntent(Ns_LogSink sink);
+static void        CommitCursors(Ns_LogSink sink);
+static void        NoteUnsafe(Ns_LogSink sink, int reason);
+static void        TellReason(Ns_LogSink sink, int reason, const char *what);
+static bool        IsOtherReason(Ns_LogSink sink, int reason);
+static const char *ReasonText(Ns_LogSink sink, int reason);
+static void        CountDelivered(Ns_LogSink sink);
 
 bool
 NsFlushOut(Ns_LogSink sink)
@@ -323,7 +326,7 @@ NsDeliverComplain(Ns_LogSink sink, const char *complaint)
 }
 
 /*
- * Report once, when the episode begins.
+ * Report when the episode begins, and when it goes on for another reason.
  */
 void
 NsDeliverFailed(Ns_LogSink sink, int reason)
@@ -334,16 +337,15 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     if (sink->failing->reason == 0) {
         atomic_store(&sink->failing->since, NsLogClock());
         sink->failing->retryNanos = RETRY_NANOS;
-        NsDeliverTell(sink, Error,
-                      "log[%s]: writing to '%s' failed: "
-                      "'%s'; trying again",
-                      sink->name, NsSinkFile(sink),
-                      sink->failing->complaint[0] != '\0'
-                          ? sink->failing->complaint
-                          : strerror(reason));
-    } else if (sink->typePtr->isDatabase) {
-        sink->failing->retryNanos = MIN(2 * sink->failing->retryNanos,
-                                        MAX_RETRY_NANOS);
+        TellReason(sink, reason, "failed");
+    } else {
+        if (sink->typePtr->isDatabase) {
+            sink->failing->retryNanos = MIN(2 * sink->failing->retryNanos,
+                                            MAX_RETRY_NANOS);
+        }
+        if (IsOtherReason(sink, reason)) {
+            TellReason(sink, reason, "fails for another reason now");
+        }
     }
     if (sink->failing->askedNanos > 0) {
         sink->failing->retryNanos = sink->failing->askedNanos;
@@ -354,6 +356,45 @@ NsDeliverFailed(Ns_LogSink sink, int reason)
     sink->failing->retryAt = NsLogClock() + sink->failing->retryNanos;
     sink->failing->reason = reason;
     errno = reason;
+}
+
+static void
+TellReason(Ns_LogSink sink, int reason, const char *what)
+{
+    NsSinkFailing *failingPtr = sink->failing;
+
+    snprintf(failingPtr->told, sizeof(failingPtr->told), "%s",
+             ReasonText(sink, reason));
+    failingPtr->toldAt = NsLogClock();
+    NsDeliverTell(sink, Error,
+                  "log[%s]: writing to '%s' %s: '%s'; trying again", sink->name,
+                  NsSinkFile(sink), what, failingPtr->told);
+}
+
+/*
+ * A certificate that is over, say, while what was told is that nobody listened.
+ * Reasons that come in turn are told of less and less often.
+ */
+static bool
+IsOtherReason(Ns_LogSink sink, int reason)
+{
+    const NsSinkFailing *failingPtr = sink->failing;
+    int64_t told = failingPtr->toldAt - atomic_load(&failingPtr->since);
+    char    text[sizeof(failingPtr->told)];
+
+    if (NsLogClock() - failingPtr->toldAt < MAX(REPORT_NANOS, told)) {
+        return false;
+    }
+    snprintf(text, sizeof(text), "%s", ReasonText(sink, reason));
+    return !STREQ(text, failingPtr->told);
+}
+
+static const char *
+ReasonText(Ns_LogSink sink, int reason)
+{
+    return sink->failing->complaint[0] != '\0'
+        ? sink->failing->complaint
+        : strerror(reason);
 }
 
 void

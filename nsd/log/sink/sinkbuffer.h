@@ -64,12 +64,14 @@ typedef struct NsSinkFailing {
     int     reason; /* errno; 0: writing works. */
     int64_t retryAt;
     int64_t retryNanos;
-    int64_t askedNanos;        /* So long, at least, the target wants to
-                                * be left alone; 0: it does not say. */
-    char complaint[256];       /* Replaces the text for errno; or
-                                * "". */
-    atomic_int_fast64_t since; /* Any thread reads it; 0: writing
-                                * works. */
+    int64_t askedNanos;            /* So long, at least, the target wants to
+                                    * be left alone; 0: it does not say. */
+    char complaint[256];           /* Replaces the text for errno; or
+                                    * "". */
+    char                told[256]; /* The reason that was reported last, */
+    int64_t             toldAt;    /* and when. */
+    atomic_int_fast64_t since;     /* Any thread reads it; 0: writing
+                                    * works. */
 } NsSinkFailing;
 
 #endif
