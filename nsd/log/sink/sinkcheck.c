@@ -139,15 +139,14 @@ CheckTarget(const NsSinkTarget *targetPtr)
 }
 
 /*
- * The copies match the settings. maxMemory is not compared: it is set before
- * the request to change it is carried out.
+ * The copies match the settings. maxMemory and maxSpill are not compared: they
+ * are set before the request to change them is carried out.
  */
 static void
 CheckLimits(const NsSinkLimits *limitsPtr, const NsSinkSettings *settingsPtr)
 {
     NsAssert(atomic_load(&limitsPtr->turnLines) == settingsPtr->bufferLines);
     NsAssert(atomic_load(&limitsPtr->wakeBytes) == settingsPtr->bufferBytes);
-    NsAssert(atomic_load(&limitsPtr->maxSpill) == settingsPtr->maxSpill);
     NsAssert(settingsPtr->version > 0);
     NsAssert(settingsPtr->bufferLines >= 0 && settingsPtr->bufferNanos >= 0);
     NsAssert(settingsPtr->rollHour >= -1 && settingsPtr->rollHour < 24);

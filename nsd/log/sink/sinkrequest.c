@@ -46,14 +46,16 @@ NsSinkConfigure(Ns_LogSink sink, const NsSinkSettings *settingsPtr)
     int           reason;
 
     Ns_MutexLock(&sink->sleep.lock);
-    isChanged = settingsPtr->maxMemory != sink->settings.maxMemory;
+    isChanged = settingsPtr->maxMemory != sink->settings.maxMemory
+        || settingsPtr->maxSpill != sink->settings.maxSpill;
     Ns_MutexUnlock(&sink->sleep.lock);
     if (isChanged) {
         /*
-         * Set it now: the sink may be over its bound because its target is
+         * Set them now: the sink may be over its bounds because its target is
          * away.
          */
         atomic_store(&sink->limits.maxMemory, settingsPtr->maxMemory);
+        atomic_store(&sink->limits.maxSpill, settingsPtr->maxSpill);
         NsBoundCheck();
     }
     status = Run(sink, DoConfigure, (void *) settingsPtr, NS_OP_PLAIN);
