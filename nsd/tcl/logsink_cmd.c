@@ -34,6 +34,7 @@ static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
                    const char *args, Ns_LogSink *sinkPtr);
 static int ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
                     Ns_ReturnCode (*proc)(Ns_LogSink), const char *verb);
+static bool     IsStalled(Ns_LogSink sink);
 static void     PutMapping(Tcl_Obj *dictObj);
 static Tcl_Obj *StatsObj(Ns_LogSink sink);
 static void     Put(Tcl_Obj *dictObj, const char *key, uint64_t value);
@@ -490,22 +491,31 @@ GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
 }
 
 /*
- * Call proc for one sink, or for all.
+ * Call proc for one sink, or for all: for those that are stalled last, since
+ * it waits for them.
  */
 static int
 ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
          Ns_ReturnCode (*proc)(Ns_LogSink), const char *verb)
 {
     Ns_LogSink only = NULL, sink;
-    int        status = TCL_OK;
+    int        status = TCL_OK, n = 0;
+    bool      *isDone;
 
     if (objc > 2 && GetSink(interp, objc, objv, 3, "?name?", &only) != TCL_OK) {
         return TCL_ERROR;
     }
-    for (int i = 0; (sink = NsSinkAt(i)) != NULL; i++) {
-        if (NsSinkIsRemoved(sink) || (only != NULL && sink != only)) {
+    while (NsSinkAt(n) != NULL) {
+        n++;
+    }
+    isDone = ns_calloc((size_t) MAX(n, 1), sizeof(*isDone));
+    for (int i = 0; i < 2 * n; i++) {
+        sink = NsSinkAt(i % n);
+        if (isDone[i % n] || NsSinkIsRemoved(sink)
+            || (only != NULL && sink != only) || (i < n && IsStalled(sink))) {
             continue;
         }
+        isDone[i % n] = true;
         if (proc(sink) != NS_OK) {
             Tcl_SetObjResult(interp,
                              Tcl_ObjPrintf("could not %s sink \"%s\": %s", verb,
@@ -514,7 +524,17 @@ ForSinks(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv,
             status = TCL_ERROR;
         }
     }
+    ns_free(isDone);
     return status;
+}
+
+static bool
+IsStalled(Ns_LogSink sink)
+{
+    NsSinkStats stats;
+
+    NsSinkGetStats(sink, &stats);
+    return stats.trouble == NS_TROUBLE_STALLED;
 }
 
 /*

@@ -400,10 +400,19 @@ proc ::nsd::ctl::Severities {} {
 
 proc ::nsd::ctl::Do-roll {args} {
     if {[llength $args] > 1} { BadWords roll }
-    foreach sink [expr {[llength $args] ? $args : [ns_logsink list]}] {
-        if {[llength $args] == 0 && [dict get [ns_logsink info $sink] type] ne "file"} continue
-        ns_logsink roll $sink
+    if {[llength $args] == 1} { return [ns_logsink roll {*}$args] }
+    # Those that are stalled make us wait; and none keeps the others from it.
+    set sinks {}
+    set stalled {}
+    foreach sink [ns_logsink list] {
+        if {[dict get [ns_logsink info $sink] type] ne "file"} continue
+        lappend [expr {[dict get [ns_logsink stats $sink] state] eq "stalled" ? "stalled" : "sinks"}] $sink
     }
+    set problems {}
+    foreach sink [concat $sinks $stalled] {
+        if {[catch {ns_logsink roll $sink} problem]} { lappend problems $problem }
+    }
+    if {[llength $problems] > 0} { error [join $problems \n] }
 }
 
 #
