@@ -43,7 +43,7 @@ typedef struct Walk {
 
 static bool        SpillBuffer(Ns_LogSink sink);
 static bool        HasLaneRecords(Ns_LogSink sink);
-static void        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
+static bool        Pass(Ns_LogSink sink, size_t most, bool isSpilling);
 static uint64_t    SegmentsFrom(uint32_t lane, uint64_t number);
 static void        BeginWalk(Walk *walkPtr, Ns_LogSink sink, bool isSpilling);
 static bool        MayPass(const NsSinkLane *lanePtr, bool isSpilling);
@@ -60,13 +60,17 @@ uint64_t
 NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
 {
     size_t held = NsSinkHeld(sink), left;
+    bool   hasRoom;
 
     NsSinkAssertMine(sink);
-    if (NsSinkBeginSpill(sink) && SpillBuffer(sink)) {
-        Pass(sink, most, true);
-    }
-    if (mayDrop && NsSinkHeld(sink) > most) {
-        Pass(sink, most, false);
+    /*
+     * What has come during the pass can go to disk with the next one, so it is
+     * no reason to drop anything.
+     */
+    hasRoom = NsSinkBeginSpill(sink) && SpillBuffer(sink)
+        && Pass(sink, most, true);
+    if (mayDrop && !hasRoom && NsSinkHeld(sink) > most) {
+        (void) Pass(sink, most, false);
     }
     left = NsSinkHeld(sink);
     return held > left ? held - left : 0;
@@ -173,14 +177,15 @@ HasLaneRecords(Ns_LogSink sink)
 }
 
 /*
- * Put what the sink has not read into the spill file, or drop it.
+ * Put what the sink has not read into the spill file, or drop it.  False: the
+ * file may not take more, or could not.
  */
-static void
+static bool
 Pass(Ns_LogSink sink, size_t most, bool isSpilling)
 {
     size_t   segmentBytes = NsSinkRing()->headerPtr->segmentBytes;
     int64_t  cutoff = NsLogClock();
-    bool     isOk = true;
+    bool     isOk = true, hasRoom = true;
     Walk     walk;
     NsPlace *placePtr;
 
@@ -189,11 +194,14 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
            && (placePtr = NsMergeFirst(&walk.merge)) != NULL) {
         int64_t ahead = placePtr->headPtr->time - cutoff;
 
-        if ((ahead > 0 && ahead < NS_STAMP_SECOND)
-            || (isSpilling
-                && NsSpillBytes(sink->loan->spillPtr) + placePtr->headPtr->total
-                        + sizeof(NsSpillFrame)
-                    > atomic_load(&sink->limits.maxSpill))) {
+        if (ahead > 0 && ahead < NS_STAMP_SECOND) {
+            break;
+        }
+        hasRoom = !isSpilling
+            || NsSpillBytes(sink->loan->spillPtr) + placePtr->headPtr->total
+                    + sizeof(NsSpillFrame)
+                <= atomic_load(&sink->limits.maxSpill);
+        if (!hasRoom) {
             break;
         }
         PassFirst(&walk);
@@ -201,10 +209,9 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
             isOk = Commit(&walk);
         }
     }
-    if (isOk) {
-        (void) Commit(&walk);
-    }
+    isOk = isOk && Commit(&walk);
     EndWalk(&walk);
+    return isOk && hasRoom;
 }
 
 /*
