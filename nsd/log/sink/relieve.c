@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "log/ring/lane.h"
+#include "log/ring/segment.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinkreader.h"
 #include "log/sink/sinkloan.h"
@@ -65,11 +66,12 @@ NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop)
     NsSinkAssertMine(sink);
     /*
      * What has come during the pass can go to disk with the next one, so it is
-     * no reason to drop anything.
+     * no reason to drop anything, unless others would lose records.
      */
     hasRoom = NsSinkBeginSpill(sink) && SpillBuffer(sink)
         && Pass(sink, most, true);
-    if (mayDrop && !hasRoom && NsSinkHeld(sink) > most) {
+    if (mayDrop && (!hasRoom || NsSegmentsAreShort())
+        && NsSinkHeld(sink) > most) {
         (void) Pass(sink, most, false);
     }
     left = NsSinkHeld(sink);

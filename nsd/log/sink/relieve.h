@@ -12,8 +12,9 @@
 
 /*
  * Move the sink's cursors on, oldest records first, until it keeps at most the
- * given number of bytes.  The records go to disk; where that fails and records
- * may be dropped, they are dropped.  Returns how many bytes fewer it keeps.
+ * given number of bytes.  The records go to disk; where there is no room for
+ * them, or memory is short even so, and records may be dropped, they are
+ * dropped.  Returns how many bytes fewer it keeps.
  */
 uint64_t NsRelieve(Ns_LogSink sink, size_t most, bool mayDrop);
 
