@@ -17,6 +17,7 @@
 #include "http/status.h"
 #include "process/info.h"
 #include "process/module.h"
+#include "process/moduleadvice.h"
 #include "process/paths.h"
 #include "log/stream/template.h"
 #include "process/sinkdraft.h"
@@ -489,17 +490,20 @@ ReportDirectory(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 static void
 CheckDriver(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
 {
-    char path[PATH_MAX], reason[512];
+    const char *advice = NULL;
+    char        path[PATH_MAX], reason[512];
 
     if (!NsModuleFind(itemPtr->value, path)) {
         snprintf(reason, sizeof(reason), "%.400s: %s", path, strerror(errno));
+        advice = NsModuleAdvice(itemPtr->value);
     } else if (NsModuleSymbol(path, "Ns_DbDriverInit", reason, sizeof(reason))
                != NULL) {
         return;
     }
     NsConfigReport(checkPtr, itemPtr->place,
-                   "database driver \"%s\" in section \"%s\": %s", itemPtr->key,
-                   itemPtr->section, reason);
+                   "database driver \"%s\" in section \"%s\": %s%s%s",
+                   itemPtr->key, itemPtr->section, reason,
+                   advice != NULL ? "; " : "", advice != NULL ? advice : "");
 }
 
 static void
@@ -509,7 +513,13 @@ CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr)
     Parts parts;
 
     if (STRIEQ(itemPtr->value, "tcl")) {
-        if (!HasTclModule(itemPtr->section, itemPtr->key)) {
+        if (STREQ(itemPtr->section, "ns/modules")) {
+            NsConfigReport(checkPtr, itemPtr->place,
+                           "module \"%s\" in section \"ns/modules\" has no "
+                           "effect: name Tcl modules in ns/server/SERVER/"
+                           "modules",
+                           itemPtr->key);
+        } else if (!HasTclModule(itemPtr->section, itemPtr->key)) {
             NsConfigReport(checkPtr, itemPtr->place,
                            "module \"%s\" in section "
                            "\"%s\": no Tcl library has a directory of that "

@@ -59,6 +59,12 @@ NsModulesLoad(Tcl_Interp *interp, NsServer *serverPtr)
         const char *file = Ns_SetValue(modules, i);
 
         if (strcasecmp(file, "tcl") == 0) {
+            if (server == NULL) {
+                Ns_Log(Warning,
+                       "modload: module '%s' in ns/modules has no effect: name "
+                       "Tcl modules in ns/server/SERVER/modules",
+                       Ns_SetKey(modules, i));
+            }
             continue;
         }
         if (Ns_ModuleLoad(interp, server, Ns_SetKey(modules, i), file,
