@@ -13,7 +13,7 @@ namespace eval _ns_cache {
             set option [::tcl::prefix match -message option \
                 {append create eval exists flush get incr keys lappend names set size stats} $option]
             if {$args eq {} && $option ne "names"} {
-                error "wrong # args: should be \"ns_cache option cache ?arg ...?\""
+                error "wrong # args: should be \"ns_cache option cache ?arg ...?\"" {} {TCL WRONGARGS}
             }
             tailcall ::_ns_cache::[string totitle $option] {*}$args
         }
@@ -35,7 +35,7 @@ proc _ns_cache::Create {cache args} {
             -timeout { set expires [list -expires $value] }
             default  {
                 error "wrong # args: should be\
-                    \"ns_cache create cache ?-size size? ?-timeout timeout?\""
+                    \"ns_cache create cache ?-size size? ?-timeout timeout?\"" {} {TCL WRONGARGS}
             }
         }
     }

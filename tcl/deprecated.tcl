@@ -125,7 +125,7 @@ proc _ns_file_words {words option usage n} {
         set words [lrange $words 1 end]
     }
     if {[llength $words] != $n} {
-        error "wrong # args: should be \"$usage\""
+        error "wrong # args: should be \"$usage\"" {} {TCL WRONGARGS}
     }
     return [linsert $words 0 $isGiven]
 }

@@ -18,14 +18,14 @@ proc ns_htmlselect {args} {
             -multi  { set isMulti 1 }
             -sort   { set isSorted 1 }
             -labels {
-                if {[llength $args] == 0} { error $usage }
+                if {[llength $args] == 0} { error $usage {} {TCL WRONGARGS} }
                 set args [lassign $args labels]
             }
-            default { error $usage }
+            default { error $usage {} {TCL WRONGARGS} }
         }
     }
     if {[llength $args] < 2 || [llength $args] > 3} {
-        error $usage
+        error $usage {} {TCL WRONGARGS}
     }
     lassign $args key values selected
     if {![info exists labels]} {

@@ -28,7 +28,7 @@ namespace eval ns_jwt {
 proc ns_jwt {subcommand args} {
     switch -- $subcommand {
         encode - decode - verify { tailcall ns_jwt::$subcommand {*}$args }
-        default { error "bad subcommand \"$subcommand\": must be decode, encode, or verify" }
+        default { error "bad subcommand \"$subcommand\": must be decode, encode, or verify" {} [list TCL LOOKUP INDEX subcommand $subcommand] }
     }
 }
 

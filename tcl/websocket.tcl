@@ -40,7 +40,7 @@ proc _ns_websocket::Knows {kind channel variable} {
 
 # ns_websocket register ?-OPTION value ...? url
 proc ns_websocket::register {args} {
-    if {[llength $args] % 2 == 0} { error "wrong # args: should be \"ns_websocket register ?-option value ...? url\"" }
+    if {[llength $args] % 2 == 0} { error "wrong # args: should be \"ns_websocket register ?-option value ...? url\"" {} {TCL WRONGARGS} }
     set options [::_ns_websocket::Options [lrange $args 0 end-1]]
     ns_register_proc GET [lindex $args end] [::list ::_ns_websocket::Serve $options]
 }
@@ -57,7 +57,7 @@ proc _ns_websocket::Options {words} {
     foreach {word value} $words {
         set name [string range $word 1 end]
         if {![string match -* $word] || ![dict exists $defaults $name]} {
-            error "bad option \"$word\": must be -[join [lsort [dict keys $defaults]] {, -}]"
+            error "bad option \"$word\": must be -[join [lsort [dict keys $defaults]] {, -}]" {} [list TCL LOOKUP INDEX option $word]
         }
         dict set options $name $value
     }
@@ -356,11 +356,11 @@ proc _ns_websocket::Parse {words names usage} {
         set words [lassign $words word]
         if {$word eq "--"} break
         if {$word eq "-binary"} { set type binary; continue }
-        if {$word ni $names || [llength $words] == 0} { error "wrong # args: should be \"ns_websocket $usage\"" }
+        if {$word ni $names || [llength $words] == 0} { error "wrong # args: should be \"ns_websocket $usage\"" {} {TCL WRONGARGS} }
         set words [lassign $words value]
         dict set values $word $value
     }
-    if {[llength $words] != 2} { error "wrong # args: should be \"ns_websocket $usage\"" }
+    if {[llength $words] != 2} { error "wrong # args: should be \"ns_websocket $usage\"" {} {TCL WRONGARGS} }
     return [list $type $values {*}$words]
 }
 
@@ -431,7 +431,7 @@ proc ns_websocket::list {args} {
         0 { return [nsv_array names _ns_websocket] }
         1 { return [nsv_array names _ns_websocket:[lindex $args 0]] }
     }
-    error "wrong # args: should be \"ns_websocket list ?group?\""
+    error "wrong # args: should be \"ns_websocket list ?group?\"" {} {TCL WRONGARGS}
 }
 
 # ns_websocket info channel

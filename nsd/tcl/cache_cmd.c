@@ -501,7 +501,8 @@ GetSize(Tcl_Interp *interp, Tcl_Obj *sizeObj, size_t *sizePtr)
     if ((Tcl_GetWideIntFromObj(NULL, sizeObj, &size) != TCL_OK
          && !NsUnitsSize(text, &size))
         || size < 0) {
-        return NsTclFail(interp, "expected integer but got \"%s\"", text);
+        return NsTclFailValue(interp, "SIZE", "expected integer but got \"%s\"",
+                              text);
     }
     *sizePtr = (size_t) size;
     return TCL_OK;

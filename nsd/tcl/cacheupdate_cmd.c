@@ -512,13 +512,9 @@ MemoizeCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return TCL_ERROR;
     }
     if (update.nArgs == 0) {
-        Tcl_SetObjResult(
-            interp,
-            Tcl_NewStringObj(
-                "wrong # args: should be \"?-timeout timeout? ?-expires expires?"
-                " ?--? script ?args?\"",
-                -1));
-        return TCL_ERROR;
+        return NsTclFailArgs(interp,
+                             "wrong # args: should be \"?-timeout timeout?"
+                             " ?-expires expires? ?--? script ?args?\"");
     }
     update.args = objv + objc - update.nArgs;
     update.cachePtr = NsTclCacheMemoize(ServerOf(clientData));

@@ -234,9 +234,9 @@ static int
 AnswerSet(Tcl_Interp *interp, const Query *queryPtr)
 {
     if (queryPtr->defaultPtr == NULL) {
-        return NsTclFail(interp,
-                         "wrong # args: should be "
-                         "\"ns_config -set section key value\"");
+        return NsTclFailArgs(interp,
+                             "wrong # args: should be "
+                             "\"ns_config -set section key value\"");
     }
     if (NsConfigSet(queryPtr->section, queryPtr->key,
                     Tcl_GetString(queryPtr->defaultPtr))
@@ -261,8 +261,9 @@ AnswerBool(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 
     if ((value == NULL || !NsUnitsBool(value, &isTrue))
         && (defaultValue == NULL || !NsUnitsBool(defaultValue, &isTrue))) {
-        return NsTclFail(interp, "expected boolean value but got \"%s\"",
-                         defaultValue != NULL ? defaultValue : value);
+        return NsTclFailValue(interp, "BOOLEAN",
+                              "expected boolean value but got \"%s\"",
+                              defaultValue != NULL ? defaultValue : value);
     }
     return NsTclReturn(interp, Tcl_NewBooleanObj(isTrue));
 }
@@ -279,7 +280,8 @@ AnswerInt(Tcl_Interp *interp, const Query *queryPtr, const char *value)
 
     if (value != NULL) {
         if (!NsUnitsInteger(value, &number)) {
-            return NsTclFail(interp, "expected integer but got \"%s\"", value);
+            return NsTclFailValue(interp, "INTEGER",
+                                  "expected integer but got \"%s\"", value);
         }
         if (CheckRange(interp, queryPtr, number, &isInRange) != TCL_OK) {
             return TCL_ERROR;

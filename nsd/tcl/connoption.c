@@ -58,6 +58,6 @@ NsConnReturnCharset(NsConnCall *callPtr, Tcl_Encoding encoding)
 int
 NsConnWrongArgs(NsConnCall *callPtr, const char *usage)
 {
-    return NsTclFail(callPtr->interp, "wrong # args: should be \"ns_conn %s\"",
-                     usage);
+    return NsTclFailArgs(callPtr->interp,
+                         "wrong # args: should be \"ns_conn %s\"", usage);
 }

@@ -46,8 +46,8 @@ QuoteHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         length;
 
     if (objc != 2) {
-        return NsTclFail(interp, "wrong # args:  should be \"%s html\"",
-                         Tcl_GetString(objv[0]));
+        return NsTclFailArgs(interp, "wrong # args:  should be \"%s html\"",
+                             Tcl_GetString(objv[0]));
     }
     html = Tcl_GetStringFromObj(objv[1], &length);
     Ns_DStringInit(&ds);
@@ -80,8 +80,8 @@ StripHtmlCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int         length;
 
     if (objc != 2) {
-        return NsTclFail(interp, "wrong # of args:  should be \"%s page\"",
-                         Tcl_GetString(objv[0]));
+        return NsTclFailArgs(interp, "wrong # of args:  should be \"%s page\"",
+                             Tcl_GetString(objv[0]));
     }
     html = Tcl_GetStringFromObj(objv[1], &length);
     Ns_DStringInit(&ds);

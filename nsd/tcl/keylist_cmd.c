@@ -168,5 +168,5 @@ GetVar(Tcl_Interp *interp, Tcl_Obj *namePtr)
 static int
 WrongArgs(Tcl_Interp *interp, const char *usage)
 {
-    return NsTclFail(interp, "wrong # args: %s", usage);
+    return NsTclFailArgs(interp, "wrong # args: %s", usage);
 }

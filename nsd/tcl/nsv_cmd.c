@@ -109,9 +109,9 @@ SetCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         return GetCmd(clientData, interp, objc, objv);
     }
     if (objc != 4) {
-        return NsTclFail(interp,
-                         "wrong # args: should be \"nsv_set ?-default?"
-                         " ?-reset? ?--? array key ?value?\"");
+        return NsTclFailArgs(interp,
+                             "wrong # args: should be \"nsv_set ?-default?"
+                             " ?-reset? ?--? array key ?value?\"");
     }
     value = Tcl_GetStringFromObj(objv[3], &length);
     arrayPtr = LockArray(clientData, interp, objv[1], false);
@@ -503,10 +503,13 @@ VarCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     int                 result;
 
     if (rowPtr == NULL) {
-        return NsTclFail(interp,
+        (void) NsTclFail(interp,
                          "unknown command \"%s\", should be"
                          " exists, list, get, set, or unset",
                          Tcl_GetString(objv[1]));
+        Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "INDEX", "command",
+                         Tcl_GetString(objv[1]), (char *) NULL);
+        return TCL_ERROR;
     }
     if (!NsTclCheckArgs(interp, 2, objc, objv, rowPtr->minArgs, rowPtr->maxArgs,
                         rowPtr->usage)) {

@@ -102,9 +102,9 @@ DictCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     }
     if (objc - 4 < subcmdPtr->minArgs
         || (subcmdPtr->maxArgs >= 0 && objc - 4 > subcmdPtr->maxArgs)) {
-        return NsTclFail(interp,
-                         "wrong # args: should be \"nsv_dict %s array key%s\"",
-                         subcmdPtr->name, subcmdPtr->usage);
+        return NsTclFailArgs(
+            interp, "wrong # args: should be \"nsv_dict %s array key%s\"",
+            subcmdPtr->name, subcmdPtr->usage);
     }
     return (subcmdPtr->isUpdate ? Update : Read)(interp, subcmdPtr, serverPtr,
                                                  objc, objv);
@@ -185,9 +185,9 @@ ReadVariable(Tcl_Interp *interp, NsServer *serverPtr, int objc,
     int       result = TCL_OK;
 
     if (objc < first + 2) {
-        return NsTclFail(interp,
-                         "wrong # args: should be \"nsv_dict get -varname"
-                         " varname ?--? array key ?dictkey ...?\"");
+        return NsTclFailArgs(interp,
+                             "wrong # args: should be \"nsv_dict get -varname"
+                             " varname ?--? array key ?dictkey ...?\"");
     }
     arrayPtr = NsvLock(serverPtr, Tcl_GetString(objv[first]), true);
     if (arrayPtr != NULL) {

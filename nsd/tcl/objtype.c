@@ -240,6 +240,7 @@ BadTime(Tcl_Interp *interp, const char *text)
                                            ? "time value"
                                            : "integer",
                                        text));
+        Tcl_SetErrorCode(interp, "TCL", "VALUE", "TIME", (char *) NULL);
     }
     return TCL_ERROR;
 }

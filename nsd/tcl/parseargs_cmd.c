@@ -275,5 +275,6 @@ WrongArgs(Parse *parsePtr)
     }
     Ns_DStringNAppend(&ds, "\"", 1);
     Tcl_DStringResult(parsePtr->interp, &ds);
+    Tcl_SetErrorCode(parsePtr->interp, "TCL", "WRONGARGS", (char *) NULL);
     return TCL_ERROR;
 }

@@ -41,6 +41,21 @@ void NsTclDictPut(Tcl_Obj *dictObj, Tcl_Obj *keyObj, Tcl_Obj *valueObj);
     (Ns_TclPrintfResult(interp, __VA_ARGS__), TCL_ERROR)
 
 /*
+ * The same, with the error code of a command that has too many or too few
+ * arguments.
+ */
+#define NsTclFailArgs(interp, ...)            \
+    (Ns_TclPrintfResult(interp, __VA_ARGS__), \
+     Tcl_SetErrorCode(interp, "TCL", "WRONGARGS", (char *) NULL), TCL_ERROR)
+
+/*
+ * The same, for an argument that is not of a kind such as "INTEGER".
+ */
+#define NsTclFailValue(interp, noun, ...)     \
+    (Ns_TclPrintfResult(interp, __VA_ARGS__), \
+     Tcl_SetErrorCode(interp, "TCL", "VALUE", noun, (char *) NULL), TCL_ERROR)
+
+/*
  * Whether the code of the last error begins with this word.
  */
 bool NsTclErrorIs(Tcl_Interp *interp, const char *code);

@@ -182,8 +182,8 @@ GetInterval(Tcl_Interp *interp, Tcl_Obj *objPtr, const char *negative,
     if (Tcl_GetDoubleFromObj(NULL, objPtr, &number) == TCL_OK && number < 0) {
         Tcl_SetObjResult(interp, Tcl_NewStringObj(negative, -1));
     } else {
-        Ns_TclPrintfResult(interp, "expected integer but got \"%s\"",
-                           Tcl_GetString(objPtr));
+        (void) NsTclFailValue(interp, "TIME", "expected integer but got \"%s\"",
+                              Tcl_GetString(objPtr));
     }
     return TCL_ERROR;
 }

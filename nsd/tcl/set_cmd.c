@@ -164,10 +164,10 @@ TakeSet(Call *callPtr)
         bool isUsage = subPtr->proc == SetCopy || subPtr->proc == SetSplit
             || *subPtr->usage == '?';
 
-        Ns_TclPrintfResult(callPtr->interp,
-                           "wrong # args: should be \"ns_set %s %s\"",
-                           subPtr->name,
-                           isUsage ? subPtr->usage : "setId ?args?");
+        (void) NsTclFailArgs(callPtr->interp,
+                             "wrong # args: should be \"ns_set %s %s\"",
+                             subPtr->name,
+                             isUsage ? subPtr->usage : "setId ?args?");
         return false;
     }
     callPtr->setPtr = NsTclSetGet(callPtr->interpPtr, callPtr->objv[0]);
@@ -214,9 +214,9 @@ TakeOption(Call *callPtr)
 static int
 WrongWords(const Call *callPtr)
 {
-    return NsTclFail(callPtr->interp,
-                     "wrong # args: should be \"ns_set %s %s\"",
-                     callPtr->subPtr->name, callPtr->subPtr->usage);
+    return NsTclFailArgs(callPtr->interp,
+                         "wrong # args: should be \"ns_set %s %s\"",
+                         callPtr->subPtr->name, callPtr->subPtr->usage);
 }
 
 static int
@@ -703,11 +703,10 @@ ParseHeaderCmd(ClientData clientData, Tcl_Interp *interp, int objc,
         objv += 2;
     }
     if (objc != 3 && objc != 4) {
-        Ns_TclPrintfResult(interp,
-                           "wrong # of args: should be \"ns_parseheader "
-                           "?-prefix prefix? set header "
-                           "?tolower|toupper|preserve?\"");
-        return TCL_ERROR;
+        return NsTclFailArgs(interp,
+                             "wrong # of args: should be \"ns_parseheader "
+                             "?-prefix prefix? set header "
+                             "?tolower|toupper|preserve?\"");
     }
     setPtr = NsTclSetGet(clientData, objv[1]);
     if (setPtr == NULL) {

@@ -325,7 +325,10 @@ ListCmd(ClientData clientData, Tcl_Interp *interp, int objc,
     const char *first = objc > 2 ? Tcl_GetString(objv[2]) : "-server";
 
     if (!STREQ(first, "-server") && !STREQ(first, "-long")) {
-        return NsTclFail(interp, "bad option \"%s\": must be -server", first);
+        (void) NsTclFail(interp, "bad option \"%s\": must be -server", first);
+        Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "INDEX", "option", first,
+                         (char *) NULL);
+        return TCL_ERROR;
     }
     if (objc == 3 && STREQ(first, "-server")) {
         Tcl_WrongNumArgs(interp, 2, objv, "?-server server?");

@@ -24,7 +24,7 @@ proc ns_share {args} {
         set args [lassign $args - init]
     }
     if {[llength $args] == 0 || [string match -* [lindex $args 0]]} {
-        error "wrong # args: should be \"ns_share ?-init script? name ?name ...?\""
+        error "wrong # args: should be \"ns_share ?-init script? name ?name ...?\"" {} {TCL WRONGARGS}
     }
     foreach name $args {
         _ns_share::Attach $name

@@ -56,7 +56,7 @@ proc revproxy::Options {words} {
             dict set options $name $value
         } else {
             error "bad option \"$word\": must be -target, -connecttimeout, -receivetimeout, -sendtimeout,\
-                -regsubs, -backendconnection, or -insecure, each with a value but the last"
+                -regsubs, -backendconnection, or -insecure, each with a value but the last" {} [list TCL LOOKUP INDEX option $word]
         }
     }
     if {![dict exists $options target] || [llength [dict get $options target]] == 0} { error "no -target specified" }
