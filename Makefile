@@ -12,7 +12,9 @@ HOST    =
 Q       = $(if $(V),,@)
 
 # The packages of a goal are installed before configure looks for them.
-GOALS_WITH_TESTS = test retest check-asan check-tsan check-clang coverage fuzz obj/tests/%
+GOALS_WITH_TESTS = test test-full retest check-asan check-tsan check-clang coverage fuzz obj/tests/%
+# One goal installs, also where several would.
+TEST_PACKAGES = packages-$(if $(filter test-full,$(MAKECMDGOALS)),optional,test)
 GROUPS = build $(if $(filter $(GOALS_WITH_TESTS),$(MAKECMDGOALS)),test)
 
 GOALS_WITHOUT_CONFIG = clean distclean packages packages-% help html internals format dist deb
@@ -59,7 +61,7 @@ $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec -DN
 obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
 obj/nslogpostgresql/%.o obj/nsdbpg/%.o: private COMPILE += $(PQ_INCLUDE)
 
-.PHONY: all build run test retest test-fault install uninstall check check-asan check-tsan check-clang layers lint internals \
+.PHONY: all build run test test-full retest test-fault install uninstall check check-asan check-tsan check-clang layers lint internals \
 	coverage coverage-report bench dist deb format format-prove clean distclean packages packages-test \
 	packages-optional packages-bench help html fuzz always
 
@@ -164,14 +166,16 @@ obj/tests/unit/%: tests/unit/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
 	$(Q)$(COMPILE) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(filter %.o,$^) -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd -lcmocka $(LIBS) $(SQLITE_LIBS)
-$(UNIT_TESTS): | packages-test
+$(UNIT_TESTS): | $(TEST_PACKAGES)
 
 obj/tests/stress/%: tests/stress/%.c nsd/libnsd.so
 	@mkdir -p $(@D)
 	@echo '  TEST  $<'
 	$(Q)$(COMPILE) -MMD -MP -MF $@.d -MT $@ -o $@ $< -Lnsd -lnsd -Wl,-rpath,$(CURDIR)/nsd $(LIBS)
 
-test: packages-test build $(UNIT_TESTS) $(STRESS_TESTS) ## [test] build and run all tests (TESTFLAGS="-only command/*" for some)
+test: $(TEST_PACKAGES) build $(UNIT_TESTS) $(STRESS_TESTS) ## [test] build and run all tests (TESTFLAGS="-only command/*" for some)
+	@$(TCLSH) tests/run.tcl $(TESTFLAGS)
+test-full: $(TEST_PACKAGES) build $(UNIT_TESTS) $(STRESS_TESTS) ## [test] the same, with the packages without which some are skipped
 	@$(TCLSH) tests/run.tcl $(TESTFLAGS)
 
 # What failed last, once more.
