@@ -85,8 +85,8 @@ ns_section ns/parameters
    # exists, else home.
   #ns_param logdir                  {}
   #ns_param bindir                  {}         ;# Directory of modules and programs; default: bin.
-   # File that holds the process id; the first default holds if home/logs
-   # exists. Default: logs/nsd.pid, or nsd.pid.
+   # File with the process id; the first default applies if home/logs exists. Default:
+   # logs/nsd.pid, or nsd.pid.
   #ns_param pidfile                 {}
   #ns_param controlsocket           {}
   #ns_param coredump                false      ;# A crash leaves a core file.
@@ -110,7 +110,7 @@ ns_section ns/parameters
   #ns_param joblogminduration       1
    # Caches of scripts: full, or none, which keeps nothing.
   #ns_param cachingmode             full
-   # Interpreters that run the server's new state at a time.
+   # Interpreters that load the server's new state at the same time.
   #ns_param maxconcurrentupdates    1000
    # Log when so many connections are accepted in one turn, once per second at most;
    # 0 = never.
@@ -123,8 +123,7 @@ ns_section ns/parameters
   #ns_param livereload              true
   #ns_param dbcloseonexit           false      ;# Close database connections at the end.
   #ns_param serverheader            nsd/RELEASE ;# Field Server of replies; empty: none.
-   # Addresses and networks (ADDRESS/BITS) of proxies that are believed when they name
-   # the client.
+   # Addresses and networks (ADDRESS/BITS) of proxies that are trusted to name the client.
   #ns_param trustedproxies          {}
   #ns_param reverseproxymode        false      ;# As enabled in ns/reverseproxymode.
    # Mail server of ns_sendmail, and its port.
@@ -145,13 +144,13 @@ ns_section ns/parameters
   #ns_param nshttptaskthreads       1
    # Requests to https URLs send the name of the host in the TLS handshake.
   #ns_param autosni                 true
-   # Memory of all request bodies; beyond, they go to disk.
+   # Memory for all request bodies; beyond that, they go to disk.
   #ns_param maxbodymemory           256MB
    # Largest value that ns_conn content, ns_getform, ns_http and ns_fileread make of a
    # body or file; 0: no limit.
   #ns_param maxcontentmemory        256MB      ;# Default: maxbodymemory, if that is set.
-   # Disk space of all replies that clients do not take; beyond, they are cut; 0 = no
-   # limit.
+   # Disk space for all replies that clients have not taken; beyond that, they are cut
+   # off; 0 = no limit.
   #ns_param maxspool                1GB
    # The same of request bodies that are too large for memory; beyond, they get 503.
   #ns_param maxbodyspool            0
@@ -183,7 +182,7 @@ ns_section ns/parameters
   #ns_param logsec                  true       ;# The time in each entry,
   #ns_param logthread               true       ;# and process and thread.
   #ns_param logdeduplicate          false      ;# Equal entries in a row are counted.
-   # Each message on a line of its own, with a blank line behind it.
+   # Each message on a line of its own, followed by a blank line.
   #ns_param logexpanded             false
    # Control characters in messages: 0 raw, 1 all on one line, 2 readable.
   #ns_param sanitizelogfiles        2
@@ -221,9 +220,12 @@ ns_section ns/fastpath
    ns_param cache                   true       ;# Keep small files in memory, for all servers.
   #ns_param cachemaxsize            10240000   ;# Size of that cache.
   #ns_param cachemaxentry           8192       ;# Largest file in it.
-  #ns_param watchfiles              true       ;# Let the kernel report changes of static files and pages (inotify), instead of looking at a file for each request.
+   # Let the kernel report changes of static files and pages (inotify), instead of
+   # checking a file for each request.
+  #ns_param watchfiles              true
   #ns_param mmap                    false      ;# Map other files instead of reading them.
-  #ns_param gzip_static             false      ;# Send F.gz beside a file F to clients that take gzip.
+   # Send F.gz, if it is next to a file F, to clients that accept gzip.
+  #ns_param gzip_static             false
   #ns_param gzip_refresh            false      ;# Make an F.gz that is older than F anew.
   #ns_param gzip_cmd                {}         ;# gzip -9 -c
   #ns_param brotli_static           false      ;# The same with F.br.
@@ -326,14 +328,14 @@ ns_section ns/logsink/slow
    # How far the sink may fall behind in bytes of logmemory; 0 = half of that. Its oldest
    # records go to disk then. Here they are few.
    ns_param maxmemory               1MB
-   # Limit of the sink's records in logspilldir; 0 = none.
+   # Maximum size of the sink's records in logspilldir; 0 = nothing goes there.
   #ns_param maxspill                1GiB
-   # Bytes collected before a write; 0 = each record by itself.
+   # Bytes collected before a write; 0 = each record separately.
   #ns_param buffersize              64KiB
    # The oldest record waits no longer than this. Default: 0.1s, databases 5s,
    # kafka 1s.
   #ns_param buffertime              {}
-   # Rows of one insert into a database, or of a transaction of Kafka. Default: 50,
+   # Rows per database insert, or per Kafka transaction. Default: 50,
    # kafka 10000.
   #ns_param batchsize               {}
    ns_param rotatesize              10MB       ;# Roll when the file is larger; 0 = never. Nobody watches this one.
@@ -346,7 +348,8 @@ ns_section ns/logsink/slow
   #ns_param maxbackup               10         ;# Rolled files that are kept.
    # Rolled files whose last line is older are deleted; 0 = never.
   #ns_param maxage                  0
-  #ns_param maxtotal                0          ;# Limit of the size of all rolled files; 0 = none.
+   # Limit for the total size of rolled files; 0 = none.
+  #ns_param maxtotal                0
    # The oldest rolled files go when less of the file system is free: a size, or N%.
   #ns_param minfree                 0
   #ns_param mode                    0644       ;# Permissions of the sink's files.
@@ -389,11 +392,11 @@ ns_section ns/db/pool/main
    ns_param datasource              site.db
   #ns_param user                    {}
   #ns_param password                {}
-  #ns_param connections             2          ;# Handles, and so connections at most.
+  #ns_param connections             2          ;# Maximum number of handles, and so of connections.
   #ns_param maxidle                 5m         ;# An unused connection is closed then; 0 = never.
   #ns_param maxopen                 60m        ;# Any connection is closed then; 0 = never.
-  #ns_param checkinterval           5m         ;# How often free handles are looked at for that.
-   # With Debug(sql), statements that take less are not logged.
+  #ns_param checkinterval           5m         ;# How often idle handles are checked for that.
+   # With Debug(sql), faster statements are not logged.
   #ns_param logminduration          0ms
   #ns_param logsqlerrors            false      ;# Log statements that fail.
   #ns_param verbose                 false      ;# Turn Debug(sql) on at the start.
@@ -463,7 +466,7 @@ ns_section ns/server/default
    ns_param maxthreads              $maxthreads ;# Connection threads at most.
   #ns_param minthreads              1          ;# Connection threads at least.
    ns_param connsperthread          0          ;# Requests after which a thread ends; 0 = never: a new one costs time.
-   # A thread above minthreads ends when it was idle for this long.
+   # A thread beyond minthreads ends when it has been idle for this long.
   #ns_param threadtimeout           120
    # No thread is created while the queue is below this percentage.
   #ns_param lowwatermark            10
@@ -528,7 +531,7 @@ ns_section ns/server/default/pools
   #ns_param minthreads              1          ;# Connection threads at least.
    # Requests after which a thread ends; 0 = never. Default: that of the server.
   #ns_param connsperthread          {}
-   # A thread above minthreads ends when it was idle for this long.
+   # A thread beyond minthreads ends when it has been idle for this long.
   #ns_param threadtimeout           120
    # No thread is created while the queue is below this percentage.
   #ns_param lowwatermark            10
@@ -616,7 +619,7 @@ ns_section ns/server/default/adp
   #ns_param displayerror            false      ;# Show errors in the page.
   #ns_param trimspace               false      ;# Trim white space around the page.
   #ns_param autoabort               true       ;# A reply of a script ends the page.
-  #ns_param startpage               {}         ;# Page run instead of every page asked for.
+  #ns_param startpage               {}         ;# Page that is run instead of every requested page.
   #ns_param errorpage               {}         ;# Page run after an error.
   #ns_param debuginit               ns_adp_debuginit ;# Command that attaches a debugger.
 
@@ -627,20 +630,21 @@ ns_section ns/server/default/adp
   #ns_param pool                    {}
   #ns_param cookie                  session    ;# Name of the cookie.
   #ns_param path                    /          ;# Its path.
-  #ns_param domain                  {}         ;# Its domain; empty: the host alone.
-  #ns_param samesite                lax        ;# From where it is sent.
-   # Whether only by https; auto: when it is set there.
+  #ns_param domain                  {}         ;# Its domain; empty: only the host itself.
+  #ns_param samesite                lax        ;# Value of its SameSite attribute.
+   # Whether it is sent only over https; auto: if it was set there.
   #ns_param secure                  auto
    # How long the browser keeps it; 0 = until it is closed.
   #ns_param cookieexpires           0
-  #ns_param timeout                 2h         ;# A session ends when it was not used for so long.
-   # It ends so long after its begin, used or not; 0 = never.
+   # A session ends when it has not been used for this long.
+  #ns_param timeout                 2h
+   # A session ends this long after its start, used or not; 0 = never.
   #ns_param lifetime                0
 
 # Its requests to other servers.
 ns_section ns/server/default/httpclient
-   # PEM file with CA certificates of https servers; if there is none, those of the
-   # system count. The same as a directory.
+   # PEM file with CA certificates of https servers; without it, the system's are used.
+   # The same as a directory.
   #ns_param cafile                  ca-bundle.crt
   #ns_param capath                  certificates
   #ns_param validatecertificates    true       ;# Refuse servers whose certificate is not valid.
@@ -650,7 +654,7 @@ ns_section ns/server/default/httpclient
   #ns_param validationexception     {}
    # Directory, below home, where certificates that are refused are kept; empty = nowhere.
   #ns_param invalidcertificates     {}
-   # Keep connections open for the next request so long; 0 = no.
+   # How long connections are kept open for the next request; 0 = not at all.
   #ns_param keepalive               0
   #ns_param defaulttimeout          5          ;# Longest silence of a server.
   #ns_param logging                 false      ;# Log these requests.
@@ -695,10 +699,10 @@ ns_section ns/server/default/module/nssock
   #ns_param maxheaders              128        ;# Header fields of a request.
    # Refuse lines of a head that end with LF instead of CR LF.
   #ns_param strictlf                false
-   # Serve GET without a version, as HTTP/0.9 has it.
+   # Serve GET requests without a version, as in HTTP/0.9.
   #ns_param allowhttp09             false
-   # Sockets of a driver; beyond, idle ones are closed for new clients, then
-   # those of the oldest unfinished requests.
+   # Sockets of a driver; beyond that, idle ones are closed for new clients, then those
+   # with the oldest unfinished requests.
   #ns_param maxqueuesize            16384
    # Connections accepted at a time. Default: value of backlog.
   #ns_param acceptsize              {}
@@ -711,16 +715,17 @@ ns_section ns/server/default/module/nssock
    # From the first byte of a request, or of a TLS handshake before it, to the
    # end of its head.
   #ns_param headtimeout             60
-  #ns_param sendwait                30         ;# Longest time in which a client takes nothing.
-  #ns_param keepwait                5          ;# Idle time of a kept connection; 0 = none is kept.
+  #ns_param sendwait                30         ;# Longest time that a client may accept no data.
+   # How long an idle connection is kept open; 0 = not at all.
+  #ns_param keepwait                5
   #ns_param closewait               2          ;# Time for a graceful close.
   #ns_param keepalivemaxuploadsize  0          ;# Close after larger request bodies; 0 = never.
   #ns_param keepalivemaxdownloadsize 0          ;# Close after larger replies; 0 = never.
   #ns_param spoolerthreads          0          ;# Threads that receive bodies larger than readahead.
-   # Threads that deliver what a client does not take at once.
+   # Threads that send what clients do not take at once.
   #ns_param writerthreads           1
   #ns_param writersize              1048576    ;# From this size on, writers send what is encrypted, has a rate limit or is longer than 2 MB.
-  #ns_param writerbufsize           8192       ;# Piece of a file that it sends.
+  #ns_param writerbufsize           8192       ;# Size of the pieces in which it sends a file.
   #ns_param writerstreaming         false      ;# It also sends streamed output.
    # Limit in kB/s for all that writers send; 0 = none.
   #ns_param writerratelimit         0
@@ -735,12 +740,12 @@ ns_section ns/server/default/module/nssock
   #ns_param readyoverrun            0          ;# The default pool was full for so long: 503; 0: never.
   #ns_param healthlog               false      ;# Requests for these are in the access log.
   #ns_param extraheaders            {}         ;# Header fields of every reply that lacks them.
-   # Minimum rate of a client that sends, in bytes per second; 0 = any.
+   # Minimum rate at which a client must send, in bytes per second; 0 = no minimum.
   #ns_param minrecvrate             100
-   # Minimum rate of a client that receives, in bytes per second; 0 = any.
+   # Minimum rate at which a client must read, in bytes per second; 0 = no minimum.
   #ns_param minsendrate             100
-   # Half-received requests and TLS handshakes of one address, or one IPv6
-   # network (/64); 0 = any number. Default: 256, at most half of maxqueuesize.
+   # Half-received requests and TLS handshakes of one address, or one IPv6 network (/64);
+   # 0 = no limit. Default: 256, at most half of maxqueuesize.
   #ns_param maxpartialperpeer       {}
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
    # Speak HTTP/2 with clients that begin with it, such as a proxy in front.
@@ -759,12 +764,12 @@ ns_section ns/server/default/module/nsssl
    ns_param hostname                $hostname
    ns_param maxinput                $maxinput
   #ns_param nodelay                 true       ;# Set TCP_NODELAY on connections.
-   # Tell browsers to use https alone: for how long (1y), and includesubdomains and
-   # preload if wanted.
+   # Tell browsers to use only https: for how long (1y), and includesubdomains and preload
+   # if wanted.
   #ns_param hsts                    {}
    # PEM file with the certificate, its chain, and the private key.
    ns_param certificate             $certificate
-   # Protocols that are left out; empty: as the library is set up.
+   # Protocols that are disabled; empty: as configured in the library.
   #ns_param protocols               {!TLSv1.0 !TLSv1.1}
   #ns_param ciphers                 {}         ;# Cipher suites up to TLS 1.2. Default: forward-secret AEAD suites.
    # Cipher suites of TLS 1.3, in the server's order.
@@ -773,15 +778,15 @@ ns_section ns/server/default/module/nsssl
    # Directory of PEM files, each with certificate and key, for the names in them and
    # those of the files.
   #ns_param vhostcertificates       {}
-   # How often to look whether certificates have changed; 0 = never.
+   # How often to check whether certificates have changed; 0 = never.
   #ns_param watchcertificates       10s
-   # Secret from which the keys of session tickets are made, for all processes that
-   # have it.
+   # Secret from which the keys of session tickets are derived, in every process that has
+   # it.
   #ns_param ticketkeyfile           {}
   #ns_param ticketkeyrotation       12h        ;# How often these keys change.
-   # Show clients what the authority says about the certificate.
+   # Send clients the authority's statement about the certificate.
   #ns_param ocspstapling            false
-   # How often to look whether that has to be renewed.
+   # How often to check whether that has to be renewed.
   #ns_param ocspcheckinterval       5m
   #ns_param key                     {value of certificate} ;# PEM file with the private key.
   #ns_param verify                  false      ;# Insist on a client certificate.
@@ -807,7 +812,8 @@ ns_section ns/server/default/module/nslog
   #ns_param logreqtime              false      ;# Add the elapsed time.
   #ns_param logpartialtimes         false      ;# Add the start time and its parts.
   #ns_param suppressquery           false      ;# Log the path only.
-  #ns_param checkforproxy           false      ;# Peer as proxies name it; see trustedproxies.
+   # Log the client that proxies report; see trustedproxies.
+  #ns_param checkforproxy           false
   #ns_param logthreadname           false
   #ns_param driver                  {}             ;# Pattern; empty: requests of all drivers.
   #ns_param extendedheaders         {}         ;# Request header fields to add.
@@ -846,7 +852,7 @@ ns_section ns/server/default/module/nslog
 #ns_section ns/server/default/module/nsredis
    # Names of further pools, each with a section.
   #ns_param pools                   {}
-   # Begins the names of the channels where flushes are told.
+   # Prefix of the names of the channels that announce flushes.
   #ns_param prefix                  nsd:
   #ns_param host                    127.0.0.1  ;# Where Redis is.
   #ns_param port                    6379       ;# Its port.
@@ -858,13 +864,13 @@ ns_section ns/server/default/module/nslog
   #ns_param tls                     false      ;# Use TLS.
   #ns_param tlsverify               true       ;# Check the certificate and the name in it.
   #ns_param tlscafile               {}         ;# Authorities for that; empty: the system's.
-  #ns_param tlscertificate          {}         ;# Certificate and key to show, in one file.
-  #ns_param connections             10         ;# Connections of the pool at most.
-   # A command takes at most this long, with the wait for a connection.
+  #ns_param tlscertificate          {}         ;# Certificate and key to present, in one file.
+  #ns_param connections             10         ;# Maximum number of connections of the pool.
+   # A command takes at most this long, including the wait for a connection.
   #ns_param timeout                 2s
-   # A connection that is unused for so long is closed; 0 = never.
+   # A connection that has not been used for this long is closed; 0 = never.
   #ns_param idletimeout             5m
-   # When Redis cannot be reached, commands fail at once for so long.
+   # When Redis cannot be reached, commands fail at once for this long.
   #ns_param retrytime               1s
   #ns_param maxreply                64MB       ;# Longest reply to a command.
 
@@ -880,13 +886,13 @@ ns_section ns/server/default/module/nslog
   #ns_param tls                     false      ;# Use TLS.
   #ns_param tlsverify               true       ;# Check the certificate and the name in it.
   #ns_param tlscafile               {}         ;# Authorities for that; empty: the system's.
-  #ns_param tlscertificate          {}         ;# Certificate and key to show, in one file.
-  #ns_param connections             10         ;# Connections of the pool at most.
-   # A command takes at most this long, with the wait for a connection.
+  #ns_param tlscertificate          {}         ;# Certificate and key to present, in one file.
+  #ns_param connections             10         ;# Maximum number of connections of the pool.
+   # A command takes at most this long, including the wait for a connection.
   #ns_param timeout                 2s
-   # A connection that is unused for so long is closed; 0 = never.
+   # A connection that has not been used for this long is closed; 0 = never.
   #ns_param idletimeout             5m
-   # When Redis cannot be reached, commands fail at once for so long.
+   # When Redis cannot be reached, commands fail at once for this long.
   #ns_param retrytime               1s
   #ns_param maxreply                64MB       ;# Longest reply to a command.
 
@@ -898,7 +904,7 @@ ns_section ns/server/default/module/nslog
   #ns_param cpcmdlogging            false      ;# Log each command.
    # From this machine, the empty name needs no password.
   #ns_param allowloopbackemptyuser  false
-   # Also let in whom the server's authorization knows.
+   # Also admit users known to the server's authorization.
   #ns_param authorizeusers          false
   #ns_param logintimeout            30s        ;# A login takes at most this long.
 
@@ -924,24 +930,24 @@ ns_section ns/server/default/module/nslog
   #ns_param systemenvironment       false      ;# Scripts have the server's environment, too.
   #ns_param gethostbyaddr           false      ;# Look up names for REMOTE_HOST.
   #ns_param allowstaticresources    false      ;# Send files that cannot be executed.
-  #ns_param limit                   0          ;# Scripts at a time; 0 = any number.
+  #ns_param limit                   0          ;# Scripts at a time; 0 = no limit.
   #ns_param maxwait                 30s        ;# Longest wait for one of them to end.
-  #ns_param maxinput                1MB        ;# Largest request body; 0 = any.
-  #ns_param timeout                 5m         ;# Longest silence of a script; 0 = any.
+  #ns_param maxinput                1MB        ;# Largest request body; 0 = no limit.
+  #ns_param timeout                 5m         ;# Longest silence of a script; 0 = no limit.
 
 # Scripts in worker processes.
 #ns_section ns/server/default/module/nsproxy
   #ns_param exec                    bin/nsproxy-helper ;# Worker program; relative to home.
-  #ns_param maxworkers              8          ;# Workers of a pool at most; 0 = none.
+  #ns_param maxworkers              8          ;# Maximum number of workers of a pool; 0 = none.
   #ns_param maxworker               8          ;# Other name of that.
   #ns_param maxslaves               8          ;# Older name of that.
-  #ns_param gettimeout              0          ;# Longest wait for a handle; 0 = any.
-  #ns_param evaltimeout             0          ;# Longest run of a script; 0 = any.
+  #ns_param gettimeout              0          ;# Longest wait for a handle; 0 = no limit.
+  #ns_param evaltimeout             0          ;# Longest run time of a script; 0 = no limit.
   #ns_param sendtimeout             5s         ;# Longest time to send a script.
   #ns_param recvtimeout             5s         ;# Longest time to receive a result.
-   # Patience before each signal for a worker that shall end.
+   # How long to wait before each signal to a worker that is to end.
   #ns_param waittimeout             1s
-  #ns_param idletimeout             5m         ;# A worker that is idle for so long ends.
+  #ns_param idletimeout             5m         ;# A worker that has been idle for this long ends.
   #ns_param logminduration          1s         ;# Log scripts that take longer.
 
 ######################################################################
@@ -950,11 +956,13 @@ ns_section ns/server/default/module/nslog
 
 ns_section ns/module/nsstats
    ns_param enabled                 true       ;# Serve the monitoring page.
-  #ns_param url                     /nsstats.tcl ;# Its URL, unless a file is there; empty: that file alone.
+   # Its URL, unless there is a file at that place; empty: only such a file.
+  #ns_param url                     /nsstats.tcl
    ns_param user                    $monitoruser ;# Ask for this user,
    ns_param password                $monitorpassword ;# with this password.
    ns_param port                    $monitorport ;# Its own port, where this machine needs none; 0 = none.
   #ns_param address                 127.0.0.1  ;# Addresses of that port.
-  #ns_param routes                  false      ;# Figures of each route there; these are many series.
+   # Figures for each route there; these are many series.
+  #ns_param routes                  false
    ns_param metrics                 true       ;# Answer /metrics: whoever may see the page may see them.
   #ns_param actions                 false      ;# With the password: cancel requests, release memory.

@@ -77,14 +77,14 @@ static const Ns_LogSinkOption options[] = {
                              .range = "a boolean",
                              .sentence = "Each record exactly once; false: at "
                                          "least once."},
-    [POSITIONS_OPTION] = {.name = "positions",
-                          .kind = NS_LOGSINK_TEXT,
-                          .defaultText = "nsd-log-positions",
-                          .checkProc = CheckTopic,
-                          .range = "a name of letters, digits, ., _ and -",
-                          .sentence = "The topic that says how far a sink has "
-                                      "got; compacted, and made if it is not "
-                                      "there."},
+    [POSITIONS_OPTION] =
+        {.name = "positions",
+         .kind = NS_LOGSINK_TEXT,
+         .defaultText = "nsd-log-positions",
+         .checkProc = CheckTopic,
+         .range = "a name of letters, digits, ., _ and -",
+         .sentence =
+             "Topic that records how far a sink has got; compacted, and created if missing."},
     [SETTINGS_OPTION] = {.name = "settings",
                          .kind = NS_LOGSINK_TEXT,
                          .defaultText = "",

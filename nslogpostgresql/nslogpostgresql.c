@@ -44,9 +44,7 @@ static const Ns_LogSinkOption options[] = {
          .defaultText = "log",
          .max = 127,
          .range = "a name",
-         .sentence =
-             "The table, TABLE or SCHEMA.TABLE; it is made if it is not "
-             "there."},
+         .sentence = "The table, TABLE or SCHEMA.TABLE; created if missing."},
     {.name = NULL}};
 
 /*

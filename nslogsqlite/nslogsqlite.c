@@ -42,7 +42,7 @@ static const Ns_LogSinkOption options[] = {
                       .defaultText = "log",
                       .max = 127,
                       .range = "a name",
-                      .sentence = "The table; it is made if it is not there."},
+                      .sentence = "The table; created if missing."},
     {.name = NULL}};
 
 /*

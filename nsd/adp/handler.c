@@ -104,7 +104,7 @@ static const NsParameter rows[] = {
     NS_FLAG(NsAdpServer, flags, NS_ADP_AUTOABORT, "autoabort", "true",
             "A reply of a script ends the page."),
     NS_PATH(NsAdpServer, startPage, "startpage", "",
-            "Page run instead of every page asked for."),
+            "Page that is run instead of every requested page."),
     NS_PATH(NsAdpServer, errorPage, "errorpage", "",
             "Page run after an error."),
     NS_TEXT(NsAdpServer, debugInit, "debuginit", "ns_adp_debuginit",

@@ -81,23 +81,22 @@ static void  SplitList(const char *list, int *nPtr, char ***itemsPtr);
 static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 
 static const NsParameter sharedRows[] = {
-    NS_SIZE(Shared, maxSpool, "maxspool", "1GB", 0, ANY,
-            "Disk space of all replies that clients do not take; beyond, they "
-            "are cut; 0 = no limit.",
-            .settingProc = AccessShared),
-    NS_SIZE(Shared, maxBodySpool, "maxbodyspool", "0", 0, ANY,
-            "Disk space of all request bodies; beyond, requests get 503; 0 = "
-            "no limit.",
-            .settingProc = AccessShared),
+    NS_SIZE(
+        Shared, maxSpool, "maxspool", "1GB", 0, ANY,
+        "Disk space for all replies that clients have not taken; beyond that, they are cut off; 0 = no limit.",
+        .settingProc = AccessShared),
+    NS_SIZE(
+        Shared, maxBodySpool, "maxbodyspool", "0", 0, ANY,
+        "Disk space for all request bodies; beyond that, requests get 503; 0 = no limit.",
+        .settingProc = AccessShared),
     NS_SIZE(Shared, minFree, "minfree", "0", 0, ANY,
-            "Both leave this much of the file system free; 0 = they do not "
-            "look.",
+            "Both leave this much of the file system free; 0 = not checked.",
             .settingProc = AccessShared),
     NS_PATH(Shared, spoolPath, "spoolpath", "uploadpath or tmpdir",
             "Directory of both; of bodies without a name.",
             .isDescribed = true),
     NS_SIZE(Shared, maxBodyMemory, "maxbodymemory", "256MB", 0, ANY,
-            "Memory of all request bodies; beyond, they go to disk.",
+            "Memory for all request bodies; beyond that, they go to disk.",
             .settingProc = AccessShared),
     NS_CHOICE(Shared, poller, "poller", "epoll", "epoll poll",
               "How drivers wait for sockets."),
@@ -105,8 +104,7 @@ static const NsParameter sharedRows[] = {
             "Follow the progress of uploads that are larger; 0 = none."),
     NS_INT(
         Shared, acceptLog, "sockacceptlog", "4", 0, ANY,
-        "Log when so many connections or more are accepted in one turn, once "
-        "per second at most; 0 = never."),
+        "Log when this many connections or more are accepted in one turn, once per second at most; 0 = never."),
     NS_PARAM_END};
 
 static const NsParameter httpRows[] = {
@@ -117,10 +115,10 @@ static const NsParameter httpRows[] = {
 static const NsParameter httpsRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
                "Ports to listen on; 0 = none."),
-    NS_TEXT(NsDriver, params.hsts, "hsts", "",
-            "Tell browsers to use https alone: for how long (1y), and "
-            "includesubdomains and preload if wanted.",
-            LIVE),
+    NS_TEXT(
+        NsDriver, params.hsts, "hsts", "",
+        "Tell browsers to use only https: for how long (1y), and includesubdomains and preload if wanted.",
+        LIVE),
     NS_PARAM_END};
 
 /*
@@ -178,11 +176,11 @@ static const NsParameter rows[] = {
     NS_BOOL(NsDriver, params.isLfStrict, "strictlf", "false",
             "Refuse lines of a head that end with LF instead of CR LF.", LIVE),
     NS_BOOL(NsDriver, params.allowsHttp09, "allowhttp09", "false",
-            "Serve GET without a version, as HTTP/0.9 has it.", LIVE),
-    NS_INT(NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
-           "Sockets of a driver; beyond, idle ones are closed for new clients, "
-           "then those of the oldest unfinished requests.",
-           LIVE),
+            "Serve GET requests without a version, as in HTTP/0.9.", LIVE),
+    NS_INT(
+        NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
+        "Sockets of a driver; beyond that, idle ones are closed for new clients, then those with the oldest unfinished requests.",
+        LIVE),
     NS_INT(NsDriver, params.backlog, "backlog", "256", 1, ANY,
            "Backlog of listen()."),
     NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
@@ -190,7 +188,7 @@ static const NsParameter rows[] = {
            .adjustProc = AdjustAcceptSize, LIVE),
     NS_INT(NsDriver, params.acceptLog, "sockacceptlog",
            "value of ns/parameters", 0, ANY,
-           "Log when so many connections are accepted in one turn.",
+           "Log when this many connections are accepted in one turn.",
            .isDescribed = true, .adjustProc = AdjustAcceptLog, LIVE),
     NS_TIME(NsDriver, params.recvWait, "recvwait", "30", 1, ANY,
             "Longest silence within a request.", LIVE),
@@ -203,9 +201,9 @@ static const NsParameter rows[] = {
             "it, to the end of its head.",
             LIVE),
     NS_TIME(NsDriver, params.sendWait, "sendwait", "30", 1, ANY,
-            "Longest time in which a client takes nothing.", LIVE),
+            "Longest time that a client may accept no data.", LIVE),
     NS_TIME(NsDriver, settings.keepWait, "keepwait", "5", 0, ANY,
-            "Idle time of a kept connection; 0 = none is kept.", LIVE),
+            "How long an idle connection is kept open; 0 = not at all.", LIVE),
     NS_TIME(NsDriver, params.closeWait, "closewait", "2", 0, ANY,
             "Time for a graceful close.", LIVE),
     NS_SIZE(NsDriver, settings.keepaliveMaxUploadSize, "keepalivemaxuploadsize",
@@ -216,13 +214,13 @@ static const NsParameter rows[] = {
     NS_INT(NsDriver, params.nSpoolers, "spoolerthreads", "0", 0, 32,
            "Threads that receive bodies larger than readahead."),
     NS_INT(NsDriver, settings.nWriters, "writerthreads", "1", 0, 32,
-           "Threads that deliver what a client does not take at once."),
+           "Threads that send what clients do not take at once."),
     NS_SIZE(NsDriver, settings.writerSize, "writersize", "1048576", 1024, ANY,
             "From this size on, writers send what is encrypted, has a rate"
             " limit or is longer than 2 MB.",
             LIVE),
     NS_SIZE(NsDriver, params.writerBufSize, "writerbufsize", "8192", 512, GIB,
-            "Piece of a file that it sends."),
+            "Size of the pieces in which it sends a file."),
     NS_BOOL(NsDriver, settings.writerStreaming, "writerstreaming", "false",
             "It also sends streamed output.", LIVE),
     NS_INT(NsDriver, params.writerRateKb, "writerratelimit", "0", 0, ANY,
@@ -237,36 +235,36 @@ static const NsParameter rows[] = {
            "Driver threads that share the port."),
     NS_BOOL(NsDriver, params.reusePort, "reuseport", "false",
             "Other processes may share the port."),
-    NS_TEXT(NsDriver, settings.livePath, "livepath", "",
-            "Path that the driver answers itself with 200, as long as it "
-            "lives; empty: none.",
-            LIVE),
-    NS_TEXT(NsDriver, settings.readyPath, "readypath", "",
-            "Path that is answered with 200 when new requests are welcome, "
-            "else with 503 and why not; empty: none.",
-            LIVE),
-    NS_TIME(NsDriver, settings.readyOverrun, "readyoverrun", "0", 0, ANY,
-            "It says overloaded when the default pool has been full for so "
-            "long; 0 = never.",
-            LIVE),
+    NS_TEXT(
+        NsDriver, settings.livePath, "livepath", "",
+        "Path that the driver itself answers with 200 as long as it is alive; empty: none.",
+        LIVE),
+    NS_TEXT(
+        NsDriver, settings.readyPath, "readypath", "",
+        "Path that is answered with 200 when new requests are welcome, else with 503 and the reason; empty: none.",
+        LIVE),
+    NS_TIME(
+        NsDriver, settings.readyOverrun, "readyoverrun", "0", 0, ANY,
+        "It says overloaded when the default pool has been full for this long; 0 = never.",
+        LIVE),
     NS_BOOL(NsDriver, settings.isHealthLogged, "healthlog", "false",
             "Requests for these are in the access log.", LIVE),
     NS_FIELDS(NsDriver, params.extraHeaders, "extraheaders", "",
               "Header fields of every reply that does not have them itself.",
               LIVE),
-    NS_SIZE(NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
-            "Minimum rate of a client that sends, in bytes per second; 0 = "
-            "any.",
-            LIVE),
-    NS_SIZE(NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
-            "Minimum rate of a client that receives, in bytes per second; 0 = "
-            "any.",
-            LIVE),
-    NS_INT(NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
-           "256, at most half of maxqueuesize", 0, ANY,
-           "Half-received requests and TLS handshakes of one address, or one "
-           "IPv6 network (/64); 0 = any number.",
-           .isDescribed = true, .adjustProc = AdjustMaxPartial, LIVE),
+    NS_SIZE(
+        NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
+        "Minimum rate at which a client must send, in bytes per second; 0 = no minimum.",
+        LIVE),
+    NS_SIZE(
+        NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
+        "Minimum rate at which a client must read, in bytes per second; 0 = no minimum.",
+        LIVE),
+    NS_INT(
+        NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
+        "256, at most half of maxqueuesize", 0, ANY,
+        "Half-received requests and TLS handshakes of one address, or one IPv6 network (/64); 0 = no limit.",
+        .isDescribed = true, .adjustProc = AdjustMaxPartial, LIVE),
     NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
             "Set TCP_NODELAY on connections.", LIVE),
     NS_IGNORED("uploadsize", "Obsolete, ignored."),

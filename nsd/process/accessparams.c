@@ -29,7 +29,7 @@ static const NsParameter rows[] = {
     NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_SUPPRESSQUERY, "suppressquery",
             "false", "Log the path only."),
     NS_FLAG(Ns_AccessParams, flags, NS_ACCESS_CHECKFORPROXY, "checkforproxy",
-            "false", "Peer as proxies name it; see trustedproxies."),
+            "false", "Log the client that proxies report; see trustedproxies."),
     NS_BOOL(Ns_AccessParams, masksPeer, "masklogaddr", "false",
             "Log only a part of the client's address."),
     NS_TEXT(Ns_AccessParams, maskIpv4, "maskipv4", "255.255.255.0",

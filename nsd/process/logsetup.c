@@ -92,13 +92,13 @@ static const NsParameter rows[] = {
     NS_BOOL(NsLogSettings, showsThread, "logthread", "true",
             "Process and thread in entries of the system log."),
     NS_BOOL(NsLogSettings, showsSpan, "logusecdiff", "false",
-            "Seconds since the previous entry, behind the time."),
+            "Add the seconds since the previous entry to the time."),
     NS_BOOL(NsLogSettings, isRelative, "logrelative", "false",
             "Seconds since the start in place of the date."),
     NS_BOOL(NsLogSettings, countsRepeats, "logdeduplicate", "false",
-            "Of equal entries in a row, one and how many there were."),
+            "Log repeated entries once, with their number."),
     NS_BOOL(NsLogSettings, isExpanded, "logexpanded", "false",
-            "Each message on a line of its own, with a blank line behind it."),
+            "Each message on a line of its own, followed by a blank line."),
     NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 3,
            "Control characters in messages: 0 raw, 1 all on one line, 2 "
            "readable, 3 as 2 with tabs as blanks."),
@@ -113,8 +113,8 @@ static const NsParameter rows[] = {
             "sixteenth of the memory of the machine or container, if that is "
             "less, but at least 4MiB",
             NS_LOG_MEMORY_MIN, NS_LOG_MEMORY_MAX,
-            "Memory for log records on their way.", .isDescribed = true,
-            .adjustProc = AdjustMemory),
+            "Memory for log records that are not written yet.",
+            .isDescribed = true, .adjustProc = AdjustMemory),
     NS_PATH(NsLogSettings, ringDirectory, "logringdir", "/dev/shm",
             "Directory of that memory; it should be a memory file system."),
     NS_PARAM_END};

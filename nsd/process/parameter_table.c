@@ -115,16 +115,16 @@ static const NsParameter nssockParameters[] = {
 
 static const NsParameter nssslParameters[] = {
     BOOL("ocspstapling", "false",
-         "Show clients what the authority says about the certificate."),
+         "Send clients the authority's statement about the certificate."),
     SPAN("ocspcheckinterval", "5m", 1000, NS_PARAM_NO_LIMIT,
-         "How often to look whether that has to be renewed."),
+         "How often to check whether that has to be renewed."),
     IGNORED("ocspstaplingverbose", "What fails is logged."),
     IGNORED("tlskeyscript", "Keys are read without a pass phrase."),
     IGNORED("tlskeylogfile", "Keys of connections are not written."),
     PATH("certificate", "",
          "PEM file with the certificate, its chain, and the private key."),
     TEXT("protocols", "!TLSv1.0 !TLSv1.1",
-         "Protocols that are left out; empty: as the library is set up."),
+         "Protocols that are disabled; empty: as configured in the library."),
     TEXT("ciphers", "forward-secret AEAD suites",
          "Cipher suites up to TLS 1.2."),
     TEXT("ciphersuites",
@@ -137,10 +137,10 @@ static const NsParameter nssslParameters[] = {
          "Directory of PEM files, each with certificate and key, for the "
          "names in them and those of the files."),
     SPAN("watchcertificates", "10s", 0, NS_PARAM_NO_LIMIT,
-         "How often to look whether certificates have changed; 0 = never."),
-    PATH("ticketkeyfile", "",
-         "Secret from which the keys of session tickets are made, for all "
-         "processes that have it."),
+         "How often to check whether certificates have changed; 0 = never."),
+    PATH(
+        "ticketkeyfile", "",
+        "Secret from which the keys of session tickets are derived, in every process that has it."),
     SPAN("ticketkeyrotation", "12h", 1000, 7 * 24 * 3600000L,
          "How often these keys change."),
     PATH("key", "value of certificate", "PEM file with the private key."),
@@ -158,20 +158,21 @@ static const NsParameter nssslParameters[] = {
 
 static const NsParameter nsstatsParameters[] = {
     READ("enabled", NS_PARAM_BOOL, "false", "Serve the monitoring page."),
-    READ("url", NS_PARAM_STRING, "/nsstats.tcl",
-         "Its URL, unless a file is there; empty: that file alone."),
+    READ(
+        "url", NS_PARAM_STRING, "/nsstats.tcl",
+        "Its URL, unless there is a file at that place; empty: only such a file."),
     READ("user", NS_PARAM_STRING, "",
-         "Ask for this user, instead of answering this machine alone."),
+         "Ask for this user, instead of answering only this machine."),
     READ("password", NS_PARAM_STRING, "", "Password of that user."),
-    NUMBER("port", "0", 0, 65535,
-           "Port of its own, where clients of this machine need no password; "
-           "0 = none."),
+    NUMBER(
+        "port", "0", 0, 65535,
+        "Separate port, where clients on this machine need no password; 0 = none."),
     TEXT("address", "127.0.0.1", "Addresses of that port."),
     READ("actions", NS_PARAM_BOOL, "false",
-         "Let those who gave the password cancel requests and release memory."),
+         "Let users who gave the password cancel requests and release memory."),
     BOOL("metrics", "false", "Answer /metrics for a monitoring system."),
     READ("routes", NS_PARAM_BOOL, "false",
-         "Figures of each route there; these are many series."),
+         "Figures for each route there; these are many series."),
     IGNORED("bglocks", "For another monitoring page."),
     END};
 
@@ -183,7 +184,7 @@ static const NsParameter nscpParameters[] = {
     BOOL("allowloopbackemptyuser", "false",
          "From this machine, the empty name needs no password."),
     BOOL("authorizeusers", "false",
-         "Also let in whom the server's authorization knows."),
+         "Also admit users known to the server's authorization."),
     SPAN("logintimeout", "30s", 1, 3600000, "A login takes at most this long."),
     END};
 
@@ -203,22 +204,24 @@ static const NsParameter poolParameters[] = {
     TEXT("user", "", "For the driver."),
     TEXT("password", "", "For the driver."),
     NUMBER("connections", "2", 0, INT32_MAX,
-           "Handles, and so connections at most."),
-    SPAN("maxidle", "5m", 0, NS_PARAM_NO_LIMIT,
-         "A connection that is unused for so long is closed; 0 = never."),
+           "Maximum number of handles, and so of connections."),
+    SPAN(
+        "maxidle", "5m", 0, NS_PARAM_NO_LIMIT,
+        "A connection that has not been used for this long is closed; 0 = never."),
     SPAN("maxopen", "60m", 0, NS_PARAM_NO_LIMIT,
-         "A connection that is open for so long is closed; 0 = never."),
+         "A connection that has been open for this long is closed; 0 = never."),
     SPAN("checkinterval", "5m", 1000, NS_PARAM_NO_LIMIT,
-         "How often free handles are looked at for that."),
+         "How often idle handles are checked for that."),
     SPAN("logminduration", "0ms", 0, NS_PARAM_NO_LIMIT,
-         "With Debug(sql), statements that take less are not logged."),
+         "With Debug(sql), faster statements are not logged."),
     BOOL("logsqlerrors", "false", "Log statements that fail."),
     IGNORED("extendedtableinfo", "The database has such information."),
     BOOL("verbose", "false", "Turn Debug(sql) on at the start."),
     END};
 
 static const NsParameter databaseParameters[] = {
-    TEXT("pools", "", "Pools that it may use, separated by commas; * = all."),
+    TEXT("pools", "",
+         "Pools that the server may use, separated by commas; * = all."),
     TEXT("defaultpool", "", "The one for ns_db gethandle without a name."),
     END};
 
@@ -228,16 +231,17 @@ static const NsParameter sessionParameters[] = {
     TEXT("pool", "", "Pool of databases or of Redis; empty: the default one."),
     TEXT("cookie", "session", "Name of the cookie."),
     TEXT("path", "/", "Its path."),
-    TEXT("domain", "", "Its domain; empty: the host alone."),
-    CHOICE("samesite", "lax", "strict lax none", "From where it is sent."),
+    TEXT("domain", "", "Its domain; empty: only the host itself."),
+    CHOICE("samesite", "lax", "strict lax none",
+           "Value of its SameSite attribute."),
     TEXT("secure", "auto",
-         "Whether only by https; auto: when it is set there."),
+         "Whether it is sent only over https; auto: if it was set there."),
     SPAN("cookieexpires", "0", 0, NS_PARAM_NO_LIMIT,
          "How long the browser keeps it; 0 = until it is closed."),
     SPAN("timeout", "2h", 1000, NS_PARAM_NO_LIMIT,
-         "A session ends when it was not used for so long."),
+         "A session ends when it has not been used for this long."),
     SPAN("lifetime", "0", 0, NS_PARAM_NO_LIMIT,
-         "It ends so long after its begin, used or not; 0 = never."),
+         "A session ends this long after its start, used or not; 0 = never."),
     END};
 
 static const NsParameter nscgiParameters[] = {
@@ -253,32 +257,33 @@ static const NsParameter nscgiParameters[] = {
     BOOL("gethostbyaddr", "false", "Look up names for REMOTE_HOST."),
     BOOL("allowstaticresources", "false",
          "Send files that cannot be executed."),
-    NUMBER("limit", "0", 0, INT_MAX, "Scripts at a time; 0 = any number."),
+    NUMBER("limit", "0", 0, INT_MAX, "Scripts at a time; 0 = no limit."),
     SPAN("maxwait", "30s", 0, NS_PARAM_NO_LIMIT,
          "Longest wait for one of them to end."),
     LIMITED("maxinput", NS_PARAM_SIZE, "1MB", 0, NS_PARAM_NO_LIMIT,
-            "Largest request body; 0 = any."),
+            "Largest request body; 0 = no limit."),
     SPAN("timeout", "5m", 0, NS_PARAM_NO_LIMIT,
-         "Longest silence of a script; 0 = any."),
+         "Longest silence of a script; 0 = no limit."),
     END};
 
 static const NsParameter nsproxyParameters[] = {
     PATH("exec", "bin/nsproxy-helper", "Worker program; relative to home."),
-    NUMBER("maxworkers", "8", 0, 10000, "Workers of a pool at most; 0 = none."),
+    NUMBER("maxworkers", "8", 0, 10000,
+           "Maximum number of workers of a pool; 0 = none."),
     NUMBER("maxworker", "8", 0, 10000, "Other name of maxworkers."),
     NUMBER("maxslaves", "8", 0, 10000, "Older name of maxworkers."),
     SPAN("gettimeout", "0", 0, NS_PARAM_NO_LIMIT,
-         "Longest wait for a handle; 0 = any."),
+         "Longest wait for a handle; 0 = no limit."),
     SPAN("evaltimeout", "0", 0, NS_PARAM_NO_LIMIT,
-         "Longest run of a script; 0 = any."),
+         "Longest run time of a script; 0 = no limit."),
     SPAN("sendtimeout", "5s", 0, NS_PARAM_NO_LIMIT,
          "Longest time to send a script."),
     SPAN("recvtimeout", "5s", 0, NS_PARAM_NO_LIMIT,
          "Longest time to receive a result."),
     SPAN("waittimeout", "1s", 0, NS_PARAM_NO_LIMIT,
-         "Patience before each signal for a worker that shall end."),
+         "How long to wait before each signal to a worker that is to end."),
     SPAN("idletimeout", "5m", 10000, NS_PARAM_NO_LIMIT,
-         "A worker that is idle for so long ends."),
+         "A worker that has been idle for this long ends."),
     SPAN("logminduration", "1s", 0, NS_PARAM_NO_LIMIT,
          "Log scripts that take longer."),
     END};
@@ -294,14 +299,17 @@ static const NsParameter nsredisPoolParameters[] = {
     BOOL("tls", "false", "Use TLS."),
     BOOL("tlsverify", "true", "Check the certificate and the name in it."),
     PATH("tlscafile", "", "Authorities for that; empty: the system's."),
-    PATH("tlscertificate", "", "Certificate and key to show, in one file."),
-    NUMBER("connections", "10", 1, 10000, "Connections of the pool at most."),
-    SPAN("timeout", "2s", 1, 3600000,
-         "A command takes at most this long, with the wait for a connection."),
-    SPAN("idletimeout", "5m", 0, NS_PARAM_NO_LIMIT,
-         "A connection that is unused for so long is closed; 0 = never."),
+    PATH("tlscertificate", "", "Certificate and key to present, in one file."),
+    NUMBER("connections", "10", 1, 10000,
+           "Maximum number of connections of the pool."),
+    SPAN(
+        "timeout", "2s", 1, 3600000,
+        "A command takes at most this long, including the wait for a connection."),
+    SPAN(
+        "idletimeout", "5m", 0, NS_PARAM_NO_LIMIT,
+        "A connection that has not been used for this long is closed; 0 = never."),
     SPAN("retrytime", "1s", 0, 3600000,
-         "When Redis cannot be reached, commands fail at once for so long."),
+         "When Redis cannot be reached, commands fail at once for this long."),
     LIMITED("maxreply", NS_PARAM_SIZE, "64MB", 1024, INT32_MAX,
             "Longest reply to a command."),
     END};
@@ -309,7 +317,7 @@ static const NsParameter nsredisPoolParameters[] = {
 static const NsParameter nsredisParameters[] = {
     TEXT("pools", "", "Names of further pools, each with a section."),
     TEXT("prefix",
-         "nsd:", "Begins the names of the channels where flushes are told."),
+         "nsd:", "Prefix of the names of the channels that announce flushes."),
     END};
 
 static const NsParameterSection sections[] = {

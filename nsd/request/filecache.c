@@ -51,9 +51,9 @@ static const NsParameter rows[] = {
             NS_PARAM_NO_LIMIT, "Size of that cache."),
     NS_SIZE(Cache, maxEntryBytes, "cachemaxentry", "8192", 8, INT64_C(1) << 30,
             "Largest file in it."),
-    NS_BOOL(Cache, isWatching, "watchfiles", "true",
-            "Let the kernel report changes of static files and pages"
-            " (inotify), instead of looking at a file for each request."),
+    NS_BOOL(
+        Cache, isWatching, "watchfiles", "true",
+        "Let the kernel report changes of static files and pages (inotify), instead of checking a file for each request."),
     NS_PARAM_END};
 
 static atomic_int           nOpen; /* Files kept open. */

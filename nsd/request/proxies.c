@@ -31,10 +31,10 @@ static NsSettingProc AccessProxies;
 #define LIVE .settingProc = AccessProxies
 
 static const NsParameter processRows[] = {
-    NS_LIST(Settings, trustedProxies, "trustedproxies", "",
-            "Addresses and networks (ADDRESS/BITS) of proxies that are "
-            "believed when they name the client.",
-            LIVE),
+    NS_LIST(
+        Settings, trustedProxies, "trustedproxies", "",
+        "Addresses and networks (ADDRESS/BITS) of proxies that are trusted to name the client.",
+        LIVE),
     NS_BOOL(Settings, isReverseProxyMode, "reverseproxymode", "false",
             "As enabled in section ns/reverseproxymode.", LIVE),
     NS_PARAM_END};
@@ -42,14 +42,12 @@ static const NsParameter processRows[] = {
 static const NsParameter modeRows[] = {
     NS_BOOL(Settings, isEnabled, "enabled", "false",
             "The server is behind proxies, which name the client.", LIVE),
-    NS_LIST(Settings, trustedServers, "trustedservers", "",
-            "Those proxies, like trustedproxies in ns/parameters. Empty both:"
-            " those on this machine and in private networks.",
-            LIVE),
+    NS_LIST(
+        Settings, trustedServers, "trustedservers", "",
+        "Those proxies, like trustedproxies in ns/parameters. If both are empty: those on this machine and in private networks.",
+        LIVE),
     NS_BOOL(Settings, skipsNonPublic, "skipnonpublic", "false",
-            "A client has a public address; others that proxies name are "
-            "passed over.",
-            LIVE),
+            "Skip addresses reported by proxies that are not public.", LIVE),
     NS_PARAM_END};
 
 static const NsProxies            none;

@@ -26,22 +26,25 @@ typedef struct Settings {
 } Settings;
 
 static const NsParameter rows[] = {
-    NS_BOOL(Settings, usesGzip, "gzip_static", "false",
-            "Send F.gz beside a file F to clients that take gzip."),
+    NS_BOOL(
+        Settings, usesGzip, "gzip_static", "false",
+        "Send F.gz, if it is next to a file F, to clients that accept gzip."),
     NS_BOOL(Settings, refreshesGzip, "gzip_refresh", "false",
-            "Make an F.gz that is older than F anew, with gzip_cmd."),
+            "Remake an F.gz that is older than F, with gzip_cmd."),
     NS_LISTED("gzip_cmd", NS_PARAM_STRING, "",
               "Command that compresses its standard input, as gzip -9 -c."),
     NS_BOOL(Settings, usesBrotli, "brotli_static", "false",
-            "Send F.br beside a file F to clients that take br."),
+            "Send F.br, if it is next to a file F, to clients that accept br."),
     NS_BOOL(Settings, refreshesBrotli, "brotli_refresh", "false",
-            "Make an F.br that is older than F anew, with brotli_cmd."),
+            "Remake an F.br that is older than F, with brotli_cmd."),
     NS_LISTED("brotli_cmd", NS_PARAM_STRING, "",
               "Command that compresses its standard input, as brotli -c."),
-    NS_LISTED("minify_css_cmd", NS_PARAM_STRING, "",
-              "Command that .css files pass before they are compressed."),
-    NS_LISTED("minify_js_cmd", NS_PARAM_STRING, "",
-              "Command that .js files pass before they are compressed."),
+    NS_LISTED(
+        "minify_css_cmd", NS_PARAM_STRING, "",
+        "Command through which .css files pass before they are compressed."),
+    NS_LISTED(
+        "minify_js_cmd", NS_PARAM_STRING, "",
+        "Command through which .js files pass before they are compressed."),
     NS_PARAM_END};
 
 #define RETRY_SECONDS 60

@@ -61,7 +61,7 @@ static const NsParameter sharedRows[] = {
     NS_BOOL(Shared, rejectsClosed, "rejectalreadyclosedconn", "true",
             "A second reply to a request is an error; else, a Warning."),
     NS_INT(Shared, maxUpdates, "maxconcurrentupdates", "1000", 1, INT_MAX,
-           "Interpreters that run the server's new state at a time."),
+           "Interpreters that load the server's new state at the same time."),
     NS_PARAM_END};
 
 static const NsParameter rows[] = {

@@ -22,9 +22,9 @@
 #define ANY       NS_PARAM_NO_LIMIT
 
 static const NsParameter rows[] = {
-    NS_PATH(NsHttpSettings, caFile, "cafile", "ca-bundle.crt",
-            "PEM file with CA certificates of https servers; if there is none, "
-            "those of the system count."),
+    NS_PATH(
+        NsHttpSettings, caFile, "cafile", "ca-bundle.crt",
+        "PEM file with CA certificates of https servers; without it, the system's are used."),
     NS_PATH(NsHttpSettings, caPath, "capath", "certificates",
             "Directory with such certificates."),
     NS_BOOL(NsHttpSettings, isValidated, "validatecertificates", "true",
@@ -37,8 +37,9 @@ static const NsParameter rows[] = {
     NS_PATH(NsHttpSettings, rejectedDir, "invalidcertificates", "",
             "Directory, below home, where certificates that are refused are "
             "kept; empty = nowhere."),
-    NS_TIME(NsHttpSettings, keepAlive, "keepalive", "0", 0, ANY,
-            "Keep connections open for the next request so long; 0 = no."),
+    NS_TIME(
+        NsHttpSettings, keepAlive, "keepalive", "0", 0, ANY,
+        "How long connections are kept open for the next request; 0 = not at all."),
     NS_TIME(NsHttpSettings, timeout, "defaulttimeout", "5", 1, ANY,
             "Longest silence of a server."),
     NS_PARAM_END};

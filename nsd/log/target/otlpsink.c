@@ -129,13 +129,14 @@ static const Ns_LogSinkOption options[] = {
                         .range = "a list of names and values",
                         .sentence = "Header fields of each request, such as "
                                     "Authorization: names and values."},
-    [RESOURCE_OPTION] = {.name = "resource",
-                         .kind = NS_LOGSINK_TEXT,
-                         .defaultText = "service.name nsd",
-                         .checkProc = CheckPairs,
-                         .range = "a list of names and values",
-                         .sentence = "Attributes of this server as a resource "
-                                     "besides host.name and process.pid."},
+    [RESOURCE_OPTION] =
+        {.name = "resource",
+         .kind = NS_LOGSINK_TEXT,
+         .defaultText = "service.name nsd",
+         .checkProc = CheckPairs,
+         .range = "a list of names and values",
+         .sentence =
+             "Attributes of this server as a resource, in addition to host.name and process.pid."},
     [COMPRESSION_OPTION] = {.name = "compression",
                             .kind = NS_LOGSINK_TEXT,
                             .defaultText = "gzip",

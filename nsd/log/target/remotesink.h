@@ -43,7 +43,7 @@
     {                                                                        \
         .name = "verify", .kind = NS_LOGSINK_BOOL, .defaultText = "true",    \
         .range = "a boolean",                                                \
-        .sentence = "With TLS: false believes any certificate."              \
+        .sentence = "With TLS: false accepts any certificate."               \
     }
 
 /*
