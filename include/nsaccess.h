@@ -21,8 +21,8 @@ typedef enum {
 typedef struct Ns_Access {
     const char *server; /* Virtual server. */
     const char *driver; /* Driver module. */
-    const char *peer;   /* Address of the client as text: behind proxies
-                         * of trustedproxies, as they say. */
+    const char *peer;   /* Address of the client as text, as reported
+                         * by trustedproxies if it is behind one. */
     const char *line;   /* Request line as received; NULL if none. */
     size_t      lineLength;
     const char *url;  /* Decoded path; NULL if none. */
@@ -84,8 +84,8 @@ NS_EXTERN const char *Ns_AccessReplyHeader(const Ns_Access *accessPtr,
                                            const char *name, size_t *lengthPtr);
 
 /*
- * The client as proxies name it, always one address: those of trustedproxies
- * are believed, or, without such, those of this machine and of private
+ * The client as proxies report it, always one address: those of trustedproxies
+ * are trusted, or, if there are none, those of this machine and of private
  * networks.  The text is in buffer, or lives as long as the call.
  */
 #define NS_ACCESS_PEER_BYTES 48

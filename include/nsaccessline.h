@@ -32,7 +32,7 @@
 typedef struct Ns_AccessParams {
     const char *file;
     int         flags;
-    int         maxBuffer;  /* Lines; 0: each is written by itself. */
+    int         maxBuffer;  /* Lines; 0: each is written separately. */
     const char *rollFormat; /* NULL or "": numbers. */
     int         maxBackup;
     bool        rollsDaily;

@@ -4,8 +4,8 @@
  *      Telling the other machines of a cluster that values have become invalid.
  *
  *      Caches and shared arrays name a channel; what a script flushes in one of
- *      them is told on it, and the caches of the same names on other machines
- *      flush it, too.  How messages travel is the business of a module, the
+ *      them is announced there, and the caches of the same names on other
+ *      machines flush it, too.  Transporting messages is up to a module, the
  *      carrier: one per server.  A carrier that cannot say which messages it
  *      has missed announces a gap, and everything of the channel is flushed.
  */

@@ -18,8 +18,8 @@
 /*
  * keys is TCL_STRING_KEYS, TCL_ONE_WORD_KEYS, or a number of ints.  Values live
  * ttl seconds unless set with a time of their own; when the sum of their sizes
- * exceeds maxSize, the least recently used go.  0 is no limit.  freeProc (may
- * be NULL) gets values that go, with the cache locked.
+ * exceeds maxSize, the least recently used are dropped.  0 is no limit.
+ * freeProc (may be NULL) gets the dropped values, with the cache locked.
  */
 NS_EXTERN Ns_Cache *Ns_CacheCreate(const char *name, int keys, time_t ttl,
                                    Ns_Callback *freeProc);
@@ -99,8 +99,8 @@ NS_EXTERN void Ns_CacheFlushEntry(Ns_Entry *entry);
 NS_EXTERN int Ns_CacheFlush(Ns_Cache *cache);
 
 /*
- * Visit the entries that have a value, without order.  The one visited may be
- * deleted; none may be created meanwhile.
+ * Visit the entries that have a value, in no particular order.  The current
+ * one may be deleted; none may be created in the meantime.
  */
 NS_EXTERN Ns_Entry *Ns_CacheFirstEntry(Ns_Cache       *cache,
                                        Ns_CacheSearch *searchPtr);

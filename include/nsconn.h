@@ -40,7 +40,7 @@ NS_EXTERN char   *Ns_ConnAuthUser(Ns_Conn *conn);
 NS_EXTERN char   *Ns_ConnAuthPasswd(Ns_Conn *conn);
 
 /*
- * The body: its length; its bytes with a null byte behind them, NULL when it is
+ * The body: its length; its bytes, followed by a null byte, NULL when it is
  * in a file; the name of an upload's file, or NULL; the descriptor of the
  * body's file, 0 if there is none.
  */
@@ -345,9 +345,9 @@ NS_EXTERN char *Ns_SlsAppendKeyed(Ns_DString *dsPtr, Ns_Sock *sock);
 NS_EXTERN void  Ns_SlsUnsetKeyed(Ns_Sock *sock, const char *key);
 
 /*
- * The address of the client: of its socket, which may be a proxy's; as it is
- * said by proxies that are believed, "" if none says so; and the one that
- * counts, as Ns_ConnPeer.
+ * The address of the client: of its socket, which may be a proxy's; as
+ * reported by trusted proxies, "" if there is no report; and the one that
+ * counts, as in Ns_ConnPeer.
  */
 NS_EXTERN const char *Ns_ConnPeerAddr(const Ns_Conn *conn);
 NS_EXTERN const char *Ns_ConnForwardedPeerAddr(const Ns_Conn *conn);
@@ -366,8 +366,8 @@ NS_EXTERN unsigned short Ns_ConnCurrentPort(const Ns_Conn *conn);
 NS_EXTERN const char *Ns_ConnTarget(const Ns_Conn *conn, Ns_DString *dsPtr);
 
 /*
- * Whether nothing more can be sent: the reply is finished, or the socket is
- * somebody else's.
+ * Whether nothing more can be sent: the reply is finished, or the socket has
+ * been taken over.
  */
 NS_EXTERN bool Ns_ConnIsClosed(const Ns_Conn *conn);
 

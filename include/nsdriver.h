@@ -40,13 +40,13 @@
  *      NS_DRIVER_FULLIO   recvProc and the send procedures go on until they can
  *                         no more: a short result means that the socket is
  *                         empty, or full.  Saves a call per request.
- *      NS_DRIVER_LINGER   closeProc ends what the driver has of its own, says
- *                         goodbye, and leaves the descriptor open: the server
+ *      NS_DRIVER_LINGER   closeProc frees what belongs to the driver, ends the
+ *                         protocol, and leaves the descriptor open: the server
  *                         shuts it down, reads what the client still sends, and
  *                         closes it.  Without this option closeProc closes.
  *      NS_DRIVER_UDP      datagrams: acceptProc may leave the listening socket
  *                         as that of the connection, recvProc fills in the
- *                         address (Ns_Sock.sa) of who has sent
+ *                         address (Ns_Sock.sa) of the sender
  *      NS_DRIVER_QUEUE_ONREAD  when there is something to read, a connection
  *                         thread gets the connection, and nothing is read
  *      NS_DRIVER_SNI      the driver knows hosts by their names; no effect

@@ -28,7 +28,7 @@ NS_EXTERN int Ns_PathIsAbsolute(const char *path);
 NS_EXTERN char *Ns_NormalizePath(Ns_DString *dsPtr, const char *path);
 
 /*
- * The elements, each behind a slash.
+ * The elements, each preceded by a slash.
  */
 NS_EXTERN char *Ns_MakePath(Ns_DString *dsPtr, ...);
 
@@ -47,7 +47,8 @@ NS_EXTERN char *Ns_BinPath(Ns_DString *dsPtr, ...);
 
 /*
  * The directory of a server's logs; NULL: it has none of its own.  The path of
- * a log file, which is there, or in that of all servers, unless it is absolute.
+ * a log file: there, or in the log directory of all servers, unless the name is
+ * absolute.
  */
 NS_EXTERN const char *Ns_ServerLogDir(const char *server);
 NS_EXTERN char       *Ns_LogPath(Ns_DString *dsPtr, const char *server,

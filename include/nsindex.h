@@ -35,7 +35,7 @@ NS_EXTERN void Ns_IndexStringInit(Ns_Index *indexPtr, int increment);
 NS_EXTERN void Ns_IndexIntInit(Ns_Index *indexPtr, int increment);
 
 /*
- * Insert, behind elements that are equal; remove that very element (an index of
+ * Insert, after elements that are equal; remove that very element (an index of
  * strings: an equal one); the one at a position.
  */
 NS_EXTERN void  Ns_IndexAdd(Ns_Index *indexPtr, void *elem);

@@ -109,8 +109,8 @@ NS_EXTERN int Ns_LogRoll(void);
 NS_EXTERN int Ns_RollFile(const char *file, int max);
 
 /*
- * Delete the oldest files whose names are FILE and a dot and more, but for max
- * of them, and never what a log sink of this process has open.
+ * Delete the oldest files whose names are FILE, a dot and more, all but the max
+ * newest, and never one that a log sink of this process has open.
  */
 NS_EXTERN int Ns_PurgeFiles(const char *file, int max);
 
@@ -129,7 +129,7 @@ NS_EXTERN int Ns_RollFileByFormat(const char *file, const char *format,
                                   int max);
 
 /*
- * The same, by format or (NULL) by number, for a file that somebody has open:
+ * The same, by format or (NULL) by number, for a file that is open:
  * closeProc, rolling, openProc, the procedures with arg.  When closeProc fails
  * nothing else is done; openProc is called also when rolling has failed.
  * NS_ERROR: one of the three failed.
@@ -140,7 +140,7 @@ NS_EXTERN Ns_ReturnCode Ns_RollFileCondFmt(Ns_LogCallbackProc *openProc,
                                            const char *format, TCL_SIZE_T max);
 
 /*
- * Log an address and its port, behind a text.
+ * Log an address and its port, after a text.
  */
 NS_EXTERN void Ns_LogSockaddr(Ns_LogSeverity severity, const char *prefix,
                               const struct sockaddr *saPtr);

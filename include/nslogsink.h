@@ -26,8 +26,8 @@
 #define NS_LOGSINK_INTERFACE 2
 
 /*
- * An option of a type: a parameter of its sinks beside those that all sinks
- * have.  None of them can be changed once a sink is made.
+ * An option of a type: a parameter of its sinks in addition to those that all
+ * sinks have.  None of them can be changed once a sink exists.
  */
 typedef enum {
     NS_LOGSINK_TEXT, /* Limits: of its bytes. */
@@ -49,9 +49,9 @@ typedef struct Ns_LogSinkOption {
     const char    *defaultText; /* NULL: it has to be given. */
     int64_t        min;
     int64_t        max;                 /* 0: without limits. */
-    bool           isSecret;            /* Not to be seen in an error, nor,
-                                         * but for the first option, in what
-                                         * a sink tells of itself. */
+    bool           isSecret;            /* Never shown in an error nor, except
+                                         * for the first option, in the
+                                         * settings of a sink. */
     int (*checkProc)(const char *text); /* NS_OK: it is valid.
                                          * NULL: it always is. */
     const char *range;    /* What it may be, in words: "a path". */
@@ -143,7 +143,7 @@ NS_EXTERN void Ns_LogSinkAddPosition(Ns_LogSinkPositions *listPtr, int64_t lane,
 
 /*
  * The type.  A procedure that fails returns NS_ERROR and sets errno, and error
- * where words of its own say more; it is tried again.
+ * if it has a better message; it is tried again.
  */
 #define NS_LOGSINK_FILE                            \
     1u /* The first option is the path of the file \

@@ -146,10 +146,10 @@ NS_EXTERN int Ns_InfoStarted(void);
 NS_EXTERN int Ns_InfoServersStarted(void);
 
 /*
- * As Ns_CondTimedWait, for what other requests give back.  The number changes,
- * under the lock, whenever one of those who wait has got it.  NS_ERROR: the
- * server stops, and the number has stayed for a second: nobody gives anything
- * back any more.
+ * As Ns_CondTimedWait, for things that other requests give back.  The number
+ * changes, under the lock, whenever a waiting thread has got one.  NS_ERROR:
+ * the server is stopping, and the number has not changed for a second, so
+ * nothing will be given back any more.
  */
 NS_EXTERN int Ns_ShutdownCondWait(Ns_Cond *condPtr, Ns_Mutex *mutexPtr,
                                   const Ns_Time *timePtr,

@@ -11,7 +11,7 @@
  *      count.  When its last segment has a wildcard (* or ?), that segment is a
  *      glob for the last segment of the URL, and the rest is a directory;
  *      otherwise all of it is a directory.  A pattern matches the URLs at and
- *      below its directory, or, with NS_OP_NOINHERIT, that directory alone.  Of
+ *      below its directory, or, with NS_OP_NOINHERIT, only that directory.  Of
  *      several matches the deepest directory wins, then the more restrictive
  *      glob.  The method is matched exactly.
  */
@@ -162,7 +162,7 @@ NS_EXTERN void Ns_SetUserAuthorizeProc(Ns_UserAuthorizeProc *proc);
 NS_EXTERN int Ns_AuthorizeUser(const char *user, const char *password);
 
 /*
- * Append the name of the file behind a decoded URL, without trailing slashes.
+ * Append the name of the file for a decoded URL, without trailing slashes.
  * NS_ERROR: no mapping, or the mapping failed.  The file need not exist.
  */
 NS_EXTERN int Ns_UrlToFile(Ns_DString *dsPtr, const char *server,
@@ -215,7 +215,7 @@ NS_EXTERN void Ns_UrlSpecificSet(const char *server, const char *method,
 /*
  * The best match; the best of those whose pattern has no glob; what was stored
  * under exactly this pattern (flags: NS_OP_NOINHERIT or 0).  NULL if there is
- * none.  Nothing keeps the data from being freed by another thread meanwhile.
+ * none.  Nothing keeps another thread from freeing the data in the meantime.
  */
 NS_EXTERN void *Ns_UrlSpecificGet(const char *server, const char *method,
                                   const char *url, int id);
@@ -240,7 +240,7 @@ NS_EXTERN void Ns_UrlSpecificWalk(int id, const char *server, Ns_ArgProc proc,
                                   Ns_DString *dsPtr);
 
 /*
- * Append the content of the file behind a URL of a server.
+ * Append the content of the file for a URL of a server.
  */
 NS_EXTERN int Ns_FetchPage(Ns_DString *dsPtr, const char *url,
                            const char *server);

@@ -6,7 +6,7 @@
  *      The Ns_ConnReturn... functions send status, header and body, finish the
  *      connection and return NS_OK, or NS_ERROR when the client is gone; a
  *      handler passes the result on.  After the header was sent they append
- *      their body alone; after the connection was closed they send nothing.
+ *      only their body; after the connection was closed they send nothing.
  *      For the statuses named below, a registered error document is sent
  *      instead of the built-in page.
  */

@@ -60,7 +60,7 @@ NS_EXTERN bool Ns_SockaddrMask(const struct sockaddr *addrPtr,
                                struct sockaddr       *maskedPtr);
 
 /*
- * Make of maskPtr, whose family is set, the mask of so many leading bits.
+ * Turn maskPtr, whose family is set, into a mask of this many leading bits.
  * False, and nothing stored: more than the family has.
  */
 NS_EXTERN bool Ns_SockaddrMaskBits(struct sockaddr *maskPtr, unsigned nBits);
@@ -90,8 +90,8 @@ NS_EXTERN bool Ns_SockaddrMaskedMatch(const struct sockaddr *addrPtr,
 NS_EXTERN bool Ns_SockaddrPublicIpAddress(const struct sockaddr *saPtr);
 
 /*
- * Whether it is that of a proxy in the parameter trustedproxies, whose words
- * about clients are believed.
+ * Whether it belongs to a proxy in the parameter trustedproxies, which is
+ * trusted to name clients.
  */
 NS_EXTERN bool Ns_SockaddrTrustedReverseProxy(const struct sockaddr *saPtr);
 

@@ -300,8 +300,8 @@ NS_EXTERN int Ns_SockListenCallback_33(const char *address, unsigned short port,
 #endif
 
 /*
- * A thread that runs socket tasks; NULL when there is none to be had, or no
- * descriptor.  Destroy cancels those that are left.
+ * A thread that runs socket tasks; NULL when no thread or descriptor is
+ * available.  Destroy cancels those that are left.
  */
 NS_EXTERN Ns_TaskQueue *Ns_CreateTaskQueue(const char *name);
 NS_EXTERN void          Ns_DestroyTaskQueue(Ns_TaskQueue *queue);

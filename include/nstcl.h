@@ -308,7 +308,7 @@ NS_EXTERN int  Ns_TclGetAddrFromObj(Tcl_Interp *interp, Tcl_Obj *objPtr,
                                     const char *type, void **addrPtrPtr);
 
 /*
- * An address remembered beside the string that an object has.
+ * An address remembered in addition to the string that an object has.
  */
 NS_EXTERN void Ns_TclSetOpaqueObj(Tcl_Obj *objPtr, const char *type,
                                   void *addr);
@@ -413,7 +413,7 @@ NS_EXTERN int Ns_AdpFlush(Tcl_Interp *interp, int doStream);
  * exactly and may come in any order, then arguments in order.  Both tables end
  * with a NULL key, and may be NULL.  Arguments from the first whose key begins
  * with `?` on may be missing.  What is not given leaves its dest untouched.
- * Options behind an empty key are not named in messages.
+ * Options after an empty key are not named in messages.
  * NS_ERROR, with a message: wrong number of words, in which case the message is
  * made of the tables, or a value that its procedure refused.
  */
@@ -494,7 +494,7 @@ NS_EXTERN const char *Ns_ObjvTablePrint(Ns_DString         *dsPtr,
 
 /*
  * Call the procedure of the table, which ends with a NULL key, whose key is
- * the first word behind the command, or behind its subcommand, with all words;
+ * the first word after the command, or after its subcommand, with all words;
  * its result.  TCL_ERROR, with a message: there is no such word.
  */
 typedef struct Ns_SubCmdSpec {
@@ -511,9 +511,9 @@ NS_EXTERN int Ns_SubsubcmdObjv(const Ns_SubCmdSpec *tablePtr,
 
 /*
  * A simpler scanner of options, which may be abbreviated.  With max < 0 it
- * stops at the first word that is none; else the next max words must be options
- * and their values.  A converter of NULL marks a switch, whose value is 1.
- * *nextPtr: the word behind them.  TCL_OK, or TCL_ERROR with a message.
+ * stops at the first word that is not an option; else the next max words must
+ * be options and their values.  A converter of NULL marks a switch, whose value
+ * is 1. *nextPtr: the word after them.  TCL_OK, or TCL_ERROR with a message.
  */
 NS_EXTERN int Ns_ParseOptions(const char         *options[],
                               Ns_OptionConverter *converters[],

@@ -149,7 +149,7 @@ NS_EXTERN void Ns_RWLockWrLock(Ns_RWLock *lockPtr);
 NS_EXTERN void Ns_RWLockUnlock(Ns_RWLock *lockPtr);
 
 /*
- * A recursive mutex: who has entered may enter again, and leaves as often.
+ * A recursive mutex: its holder may enter again, and has to leave as often.
  */
 NS_EXTERN void Ns_CsInit(Ns_Cs *csPtr);
 NS_EXTERN void Ns_CsDestroy(Ns_Cs *csPtr);

@@ -19,9 +19,9 @@
 
 /*
  * A context for clients, TLS 1.2 and above: with a certificate of its own (a
- * file that has the key as well).  With verify, the server has to show one that
- * the authorities in caFile or caPath have signed; without both, those of the
- * system.  The caller's, for SSL_CTX_free.
+ * file that has the key as well).  With verify, the server has to present one
+ * that the authorities in caFile or caPath have signed; without both, those of
+ * the system.  The caller's, for SSL_CTX_free.
  */
 NS_EXTERN int Ns_TLS_CtxClientCreate(Tcl_Interp *interp, const char *cert,
                                      const char *caFile, const char *caPath,
