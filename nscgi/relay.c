@@ -333,8 +333,8 @@ Finish(Relay *relayPtr, Outcome outcome)
     case ENDED:
         if (relayPtr->left > 0 && (conn->flags & NS_CONN_SKIPBODY) == 0) {
             Ns_Log(Error,
-                   "nscgi: %s: %" PRId64 " bytes are missing of the length "
-                   "that it has announced",
+                   "nscgi: %s: %" PRId64
+                   " bytes of the announced length are missing",
                    scriptPtr->file.string, relayPtr->left);
             break;
         }

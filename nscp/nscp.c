@@ -118,9 +118,8 @@ Listen(Port *portPtr)
     if (getsockname(portPtr->sock, (struct sockaddr *) &address, &length) != 0
         || !IsLoopback((struct sockaddr *) &address)) {
         Ns_Log(Warning,
-               "nscp[%s]: [%s]:%d can be reached from other machines, and "
-               "what is typed there is not encrypted: use address 127.0.0.1 "
-               "and ssh",
+               "nscp[%s]: [%s]:%d can be reached from other machines, and its "
+               "traffic is not encrypted: use address 127.0.0.1 and ssh",
                portPtr->server, portPtr->address, portPtr->number);
     }
     return true;

@@ -58,8 +58,8 @@ AddUser(Ns_Set *users, const char *server, const char *entry)
                server, name);
     } else if (STREQ(hash, SAMPLE_HASH)) {
         Ns_Log(Warning,
-               "nscp[%s]: user \"%s\" has the password that everybody knows "
-               "and cannot log in: use ns_crypt to make another one",
+               "nscp[%s]: user \"%s\" has a publicly known password and cannot "
+               "log in: use ns_crypt to make another one",
                server, name);
     } else {
         Ns_SetPut(users, name, hash);

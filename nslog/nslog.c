@@ -230,10 +230,11 @@ WarnOfProxies(const Log *logPtr)
         && (!Ns_ConfigBool("ns/reverseproxymode", "enabled", NS_FALSE)
             || *Ns_ConfigString("ns/reverseproxymode", "trustedservers", "")
                 == '\0')) {
-        Ns_Log(Warning,
-               "nslog: checkforproxy without a list of proxies:"
-               " those on this machine and in private networks are believed;"
-               " set trustedproxies in ns/parameters");
+        Ns_Log(
+            Warning,
+            "nslog: checkforproxy without a list of proxies: those on this "
+            "machine and in private networks are trusted; set trustedproxies "
+            "in ns/parameters");
     }
 }
 

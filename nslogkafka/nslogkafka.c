@@ -84,7 +84,8 @@ static const Ns_LogSinkOption options[] = {
          .checkProc = CheckTopic,
          .range = "a name of letters, digits, ., _ and -",
          .sentence =
-             "Topic that records how far a sink has got; compacted, and created if missing."},
+             "Topic that records how far a sink has got; compacted, and "
+             "created if missing."},
     [SETTINGS_OPTION] = {.name = "settings",
                          .kind = NS_LOGSINK_TEXT,
                          .defaultText = "",

@@ -295,9 +295,8 @@ LookAtName(Database *dbPtr, bool isAwaited)
         || st.st_dev != dbPtr->st.st_dev) {
         Ns_Log(
             Error,
-            "log[%s]: database '%s' was deleted, renamed or "
-            "replaced: it is opened anew; rows are missing from it that were "
-            "written before",
+            "log[%s]: database '%s' was deleted, renamed or replaced: it is "
+            "opened again; rows that were written before are missing from it",
             dbPtr->targetPtr->sink, dbPtr->file);
         Disconnect(dbPtr);
     }

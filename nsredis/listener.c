@@ -302,7 +302,7 @@ Run(void *arg)
     Ns_MutexUnlock(&listenerPtr->lock);
     if (nLeft > 0) {
         Ns_Log(Warning,
-               "nsredis[%s]: other machines have not been told of %d flushes",
+               "nsredis[%s]: %d flushes have not reached other machines",
                listenerPtr->poolPtr->name, nLeft);
     }
     Ns_MutexLock(&listenerPtr->lock);
@@ -383,10 +383,10 @@ NoteState(Listener *listenerPtr, bool isAway, const char *reason)
     if (isAway != listenerPtr->isAway) {
         listenerPtr->isAway = isAway;
         if (isAway) {
-            Ns_Log(Warning, "nsredis[%s]: channels cannot be heard: %s",
+            Ns_Log(Warning, "nsredis[%s]: cannot subscribe to channels: %s",
                    listenerPtr->poolPtr->name, reason);
         } else {
-            Ns_Log(Notice, "nsredis[%s]: channels can be heard again",
+            Ns_Log(Notice, "nsredis[%s]: subscribed to channels again",
                    listenerPtr->poolPtr->name);
         }
     }

@@ -51,7 +51,8 @@ Ns_ModuleInit(const char *server, const char *module)
     serverPtr->carrierPtr = ListenerCreate(serverPtr->firstPoolPtr,
                                            "nsredis:flush");
     if (Ns_BroadcastCarry(server, SendFlush, JoinChannel, serverPtr) != NS_OK) {
-        Ns_Log(Error, "nsredis[%s]: the server has another carrier of flushes",
+        Ns_Log(Error,
+               "nsredis[%s]: another module sends the flushes of this server",
                server);
         return NS_ERROR;
     }

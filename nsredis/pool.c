@@ -149,11 +149,11 @@ OpenOne(Pool *poolPtr, int64_t deadline, Ns_DString *errorPtr)
     Ns_MutexUnlock(&poolPtr->lock);
     Ns_CondBroadcast(&poolPtr->freed);
     if (isNews && linkPtr == NULL) {
-        Ns_Log(Warning, "nsredis[%s]: Redis is away: %s", poolPtr->name,
-               errorPtr->string);
+        Ns_Log(Warning, "nsredis[%s]: Redis cannot be reached: %s",
+               poolPtr->name, errorPtr->string);
     } else if (isNews) {
-        Ns_Log(Notice, "nsredis[%s]: Redis is there again: %s", poolPtr->name,
-               poolPtr->endpoint.name);
+        Ns_Log(Notice, "nsredis[%s]: Redis can be reached again: %s",
+               poolPtr->name, poolPtr->endpoint.name);
     }
     return linkPtr;
 }

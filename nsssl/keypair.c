@@ -249,10 +249,11 @@ ComplainOfChain(const SslKeyPair *pairPtr, SSL_CTX *ctx, X509 *x509)
     }
     (void) X509_NAME_oneline(X509_get_issuer_name(x509), issuer,
                              sizeof(issuer));
-    Ns_Log(Warning,
-           "%s: certificate %s: the file lacks the certificate of its issuer"
-           " %s; add it behind, or clients may refuse the connection",
-           pairPtr->module, pairPtr->certificate, issuer);
+    Ns_Log(
+        Warning,
+        "%s: certificate %s: the file lacks the certificate of its issuer %s; "
+        "append it, or clients may refuse the connection",
+        pairPtr->module, pairPtr->certificate, issuer);
 }
 
 /*

@@ -456,9 +456,10 @@ Complain(SslStaple *staplePtr, const Question *questionPtr, const char *reason)
     }
     Ns_MutexUnlock(&staplePtr->lock);
     if (mayComplain) {
-        Ns_Log(Warning,
-               "%s: certificate %s: no OCSP response of %s: %s; trying again,"
-               " and silent about it for a day",
-               staplePtr->module, staplePtr->file, questionPtr->url, reason);
+        Ns_Log(
+            Warning,
+            "%s: certificate %s: no OCSP response from %s: %s; trying again, "
+            "without further messages for a day",
+            staplePtr->module, staplePtr->file, questionPtr->url, reason);
     }
 }

@@ -141,10 +141,11 @@ NsGrowOpen(NsPool *poolPtr)
     for (; firstPtr != NULL; firstPtr = nextPtr) {
         nextPtr = firstPtr->nextFreePtr;
         if (NsConnThreadStart(firstPtr) != NS_OK) {
-            Ns_Fatal("pool: cannot start the threads of server '%s': the "
-                     "system makes no more; raise its limit on processes or "
-                     "memory, or lower minthreads",
-                     poolPtr->serverPtr->name);
+            Ns_Fatal(
+                "pool: cannot start the threads of server '%s': the system "
+                "creates no more; raise its limit on processes or memory, or "
+                "lower minthreads",
+                poolPtr->serverPtr->name);
         }
     }
 }

@@ -38,7 +38,8 @@ static const NsParameter rows[] = {
            .adjustProc = AdjustMinThreads, LIVE),
     NS_INT(
         NsPool, connsPerThread, "connsperthread", "10000", 0, ANY,
-        "Requests after which a thread ends; 0 = never. Other pools default to the value in the server's section.",
+        "Requests after which a thread ends; 0 = never. Other pools default to "
+        "the value in the server's section.",
         .adjustProc = AdjustConnsPerThread, LIVE),
     NS_TIME(
         NsPool, threadTimeout, "threadtimeout", "120", 0, ANY,
@@ -68,7 +69,8 @@ static const NsParameter rows[] = {
             LIVE),
     NS_INT(
         NsPool, maxStuck, "maxstuck", "4", 0, ANY,
-        "Up to this many requests that still hang 5 s later are not counted: the pool may start other threads for them.",
+        "Up to this many requests that still hang 5 s later are not counted: "
+        "the pool may start other threads for them.",
         LIVE),
     NS_BOOL(NsPool, rejectOverrun, "rejectoverrun", "false",
             "A full pool answers 503 instead of letting requests wait.", LIVE),
@@ -80,10 +82,10 @@ static const NsParameter rows[] = {
            LIVE),
     NS_INT(NsPool, connectionRateKb, "connectionratelimit", "0", 0, ANY,
            "Limit in kB/s for each of these replies; 0 = none.", LIVE),
-    NS_INT(
-        NsPool, maxRunPerPeer, "maxrunperpeer", "0", 0, ANY,
-        "Requests of one client in the pool at a time; further ones wait without holding up others; 0 = no limit.",
-        LIVE),
+    NS_INT(NsPool, maxRunPerPeer, "maxrunperpeer", "0", 0, ANY,
+           "Requests of one client in the pool at a time; further ones wait "
+           "without holding up others; 0 = no limit.",
+           LIVE),
     NS_INT(NsPool, maxWaitPerPeer, "maxwaitperpeer", "0", 0, ANY,
            "Requests of one client that wait for a thread; further ones get "
            "429; 0 = no limit.",

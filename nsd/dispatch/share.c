@@ -221,11 +221,12 @@ FindClientLocked(struct NsShare *sharePtr, const char *peer)
 static void
 LogRefusal(const NsPool *poolPtr, const char *peer)
 {
-    Ns_Log(Warning,
-           "pool[%s%s%s]: requests of %s are refused with 429: it has %d that"
-           " wait; see maxwaitperpeer",
-           poolPtr->serverPtr->name, *poolPtr->name != '\0' ? " " : "",
-           poolPtr->name, peer, (int) poolPtr->maxWaitPerPeer);
+    Ns_Log(
+        Warning,
+        "pool[%s%s%s]: requests from %s are refused with 429: %d of them are "
+        "waiting; see maxwaitperpeer",
+        poolPtr->serverPtr->name, *poolPtr->name != '\0' ? " " : "",
+        poolPtr->name, peer, (int) poolPtr->maxWaitPerPeer);
 }
 
 static void

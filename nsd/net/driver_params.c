@@ -83,11 +83,13 @@ static char *MakeLocation(const NsDriver *drvPtr, const char *hostname);
 static const NsParameter sharedRows[] = {
     NS_SIZE(
         Shared, maxSpool, "maxspool", "1GB", 0, ANY,
-        "Disk space for all replies that clients have not taken; beyond that, they are cut off; 0 = no limit.",
+        "Disk space for all replies that clients have not taken; beyond that, "
+        "they are cut off; 0 = no limit.",
         .settingProc = AccessShared),
     NS_SIZE(
         Shared, maxBodySpool, "maxbodyspool", "0", 0, ANY,
-        "Disk space for all request bodies; beyond that, requests get 503; 0 = no limit.",
+        "Disk space for all request bodies; beyond that, requests get 503; 0 = "
+        "no limit.",
         .settingProc = AccessShared),
     NS_SIZE(Shared, minFree, "minfree", "0", 0, ANY,
             "Both leave this much of the file system free; 0 = not checked.",
@@ -104,7 +106,8 @@ static const NsParameter sharedRows[] = {
             "Follow the progress of uploads that are larger; 0 = none."),
     NS_INT(
         Shared, acceptLog, "sockacceptlog", "4", 0, ANY,
-        "Log when this many connections or more are accepted in one turn, once per second at most; 0 = never."),
+        "Log when this many connections or more are accepted in one turn, once "
+        "per second at most; 0 = never."),
     NS_PARAM_END};
 
 static const NsParameter httpRows[] = {
@@ -115,10 +118,10 @@ static const NsParameter httpRows[] = {
 static const NsParameter httpsRows[] = {
     NS_NUMBERS(NsDriver, params.port, "port", "443", 0, 65535,
                "Ports to listen on; 0 = none."),
-    NS_TEXT(
-        NsDriver, params.hsts, "hsts", "",
-        "Tell browsers to use only https: for how long (1y), and includesubdomains and preload if wanted.",
-        LIVE),
+    NS_TEXT(NsDriver, params.hsts, "hsts", "",
+            "Tell browsers to use only https: for how long (1y), and "
+            "includesubdomains and preload if wanted.",
+            LIVE),
     NS_PARAM_END};
 
 /*
@@ -177,10 +180,10 @@ static const NsParameter rows[] = {
             "Refuse lines of a head that end with LF instead of CR LF.", LIVE),
     NS_BOOL(NsDriver, params.allowsHttp09, "allowhttp09", "false",
             "Serve GET requests without a version, as in HTTP/0.9.", LIVE),
-    NS_INT(
-        NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
-        "Sockets of a driver; beyond that, idle ones are closed for new clients, then those with the oldest unfinished requests.",
-        LIVE),
+    NS_INT(NsDriver, params.maxQueueSize, "maxqueuesize", "16384", 1, ANY,
+           "Sockets of a driver; beyond that, idle ones are closed for new "
+           "clients, then those with the oldest unfinished requests.",
+           LIVE),
     NS_INT(NsDriver, params.backlog, "backlog", "256", 1, ANY,
            "Backlog of listen()."),
     NS_INT(NsDriver, params.acceptSize, "acceptsize", "value of backlog", 1,
@@ -237,15 +240,18 @@ static const NsParameter rows[] = {
             "Other processes may share the port."),
     NS_TEXT(
         NsDriver, settings.livePath, "livepath", "",
-        "Path that the driver itself answers with 200 as long as it is alive; empty: none.",
+        "Path that the driver itself answers with 200 as long as it is alive; "
+        "empty: none.",
         LIVE),
     NS_TEXT(
         NsDriver, settings.readyPath, "readypath", "",
-        "Path that is answered with 200 when new requests are welcome, else with 503 and the reason; empty: none.",
+        "Path that is answered with 200 when new requests are welcome, else "
+        "with 503 and the reason; empty: none.",
         LIVE),
     NS_TIME(
         NsDriver, settings.readyOverrun, "readyoverrun", "0", 0, ANY,
-        "It says overloaded when the default pool has been full for this long; 0 = never.",
+        "It says overloaded when the default pool has been full for this long; "
+        "0 = never.",
         LIVE),
     NS_BOOL(NsDriver, settings.isHealthLogged, "healthlog", "false",
             "Requests for these are in the access log.", LIVE),
@@ -254,16 +260,19 @@ static const NsParameter rows[] = {
               LIVE),
     NS_SIZE(
         NsDriver, params.minReceiveRate, "minrecvrate", "100", 0, GIB,
-        "Minimum rate at which a client must send, in bytes per second; 0 = no minimum.",
+        "Minimum rate at which a client must send, in bytes per second; 0 = no "
+        "minimum.",
         LIVE),
     NS_SIZE(
         NsDriver, params.minSendRate, "minsendrate", "100", 0, GIB,
-        "Minimum rate at which a client must read, in bytes per second; 0 = no minimum.",
+        "Minimum rate at which a client must read, in bytes per second; 0 = no "
+        "minimum.",
         LIVE),
     NS_INT(
         NsDriver, params.maxPartialPerPeer, "maxpartialperpeer",
         "256, at most half of maxqueuesize", 0, ANY,
-        "Half-received requests and TLS handshakes of one address, or one IPv6 network (/64); 0 = no limit.",
+        "Half-received requests and TLS handshakes of one address, or one IPv6 "
+        "network (/64); 0 = no limit.",
         .isDescribed = true, .adjustProc = AdjustMaxPartial, LIVE),
     NS_BOOL(NsDriver, params.noDelay, "nodelay", "true",
             "Set TCP_NODELAY on connections.", LIVE),

@@ -219,12 +219,13 @@ Append(NsH2Stream *streamPtr, NsOutput *outputPtr, const NsPiece *pieces,
     }
     if (NsOutputAppend(outputPtr, storePtr, pieces, nPieces, skip) != NS_OK) {
         if (NsEpisodeBegins(&shortage)) {
-            Ns_Log(Error,
-                   "%s: cannot queue output: %s; replies that clients do"
-                   " not take at once are cut until it works again",
-                   streamPtr->sock.drvPtr->pub.module,
-                   errno == EDQUOT ? "more than maxspool allows on disk"
-                                   : strerror(errno));
+            Ns_Log(
+                Error,
+                "%s: cannot queue output: %s; replies that clients do not take "
+                "at once are cut off until it works again",
+                streamPtr->sock.drvPtr->pub.module,
+                errno == EDQUOT ? "more than maxspool allows on disk"
+                                : strerror(errno));
         }
         return false;
     }

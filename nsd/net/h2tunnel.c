@@ -146,10 +146,11 @@ ReadHead(NsH2Stream *streamPtr)
     }
     if (streamPtr->headBytes == 0u || streamPtr->headBytes > NS_H2_MAX_LIST
         || !NsH2HeadMake(streamPtr)) {
-        Ns_Log(Warning,
-               "%s: a WebSocket over HTTP/2 of %s is not opened: what was sent"
-               " does not begin with an answer to the handshake",
-               streamPtr->sock.drvPtr->pub.module, streamPtr->sock.peer);
+        Ns_Log(
+            Warning,
+            "%s: a WebSocket over HTTP/2 from %s is not opened: the reply does "
+            "not begin with an answer to the handshake",
+            streamPtr->sock.drvPtr->pub.module, streamPtr->sock.peer);
         return NS_TUNNEL_FAILS;
     }
     NsAssert(used <= (size_t) n && outPtr->bytes == NULL);

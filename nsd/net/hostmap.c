@@ -99,10 +99,11 @@ Create(NsDriver *drvPtr, const Ns_Set *setPtr, const char *defaultServer)
         }
         if (drvPtr->serverPtr != NULL
             && NsServerFind(server) != drvPtr->serverPtr) {
-            Ns_Log(Error,
-                   "%s: the driver is of server %s alone, not of %s; load it "
-                   "in ns/modules to serve several",
-                   module, drvPtr->serverPtr->name, server);
+            Ns_Log(
+                Error,
+                "%s: the driver belongs to server %s only, not to %s; load it "
+                "in ns/modules to serve several",
+                module, drvPtr->serverPtr->name, server);
             continue;
         }
         AddEntry(mapPtr, drvPtr, server, Ns_SetValue(setPtr, i));

@@ -42,20 +42,21 @@ NsTlsRejectedKeep(const char *directory, const char *host,
     if (fd >= 0) {
         isKept = Write(fd, certificate);
         if (isKept) {
-            Ns_Log(Notice,
-                   "httpclient[%s]: the certificate of the server is refused: "
-                   "%s; it is kept in %s",
-                   host, reason, path.string);
+            Ns_Log(
+                Notice,
+                "httpclient[%s]: the server's certificate is rejected: %s; it "
+                "is saved in %s",
+                host, reason, path.string);
         } else {
             (void) unlink(path.string);
         }
         NsClose(fd);
     }
     if (!isKept && errno != EEXIST) {
-        Ns_Log(Warning,
-               "httpclient[%s]: a certificate that is refused cannot be kept "
-               "in %s: %s",
-               host, directory, strerror(errno));
+        Ns_Log(
+            Warning,
+            "httpclient[%s]: a rejected certificate cannot be saved in %s: %s",
+            host, directory, strerror(errno));
     }
     Ns_DStringFree(&path);
 }

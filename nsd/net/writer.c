@@ -116,11 +116,12 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         static NsEpisode shortage;
 
         if (NsEpisodeBegins(&shortage)) {
-            Ns_Log(Error,
-                   "%s: cannot queue output: %s; replies that clients do"
-                   " not take at once are cut until it works again",
-                   sockPtr->drvPtr->pub.module,
-                   NsSpoolReason(NS_SPOOL_REPLIES, errno));
+            Ns_Log(
+                Error,
+                "%s: cannot queue output: %s; replies that clients do not take "
+                "at once are cut off until it works again",
+                sockPtr->drvPtr->pub.module,
+                NsSpoolReason(NS_SPOOL_REPLIES, errno));
         }
         return NS_ERROR;
     }

@@ -770,7 +770,7 @@ LogHangingLocked(void)
          sessionPtr = sessionPtr->nextPtr) {
         if (sessionPtr->isAnswering) {
             Ns_Log(Warning,
-                   "control: gave up a request of 'nsd ctl' that hangs: user "
+                   "control: abandoned a request of 'nsd ctl' that hangs: user "
                    "%u: %s",
                    (unsigned) sessionPtr->uid, sessionPtr->request);
         }

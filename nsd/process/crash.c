@@ -117,7 +117,7 @@ ChangeDirectory(const Settings *settingsPtr)
         (void) Ns_HomePath(&ds, settingsPtr->directory, NULL);
     }
     if (chdir(ds.string) != 0) {
-        Ns_Log(Warning, "nsmain: workingdir: %s: %s; it stays home", ds.string,
+        Ns_Log(Warning, "nsmain: workingdir: %s: %s; home is used", ds.string,
                strerror(errno));
     }
     Ns_DStringFree(&ds);
@@ -230,10 +230,11 @@ Tell(const char *directory, const char *name)
     fclose(file);
     if (rename(path, kept) == 0) {
         PutNumber(kept, ++nReports);
-        Ns_Log(Warning,
-               "nsmain: an earlier process crashed at %s: %s; its calls are "
-               "in %s",
-               when, line, kept);
+        Ns_Log(
+            Warning,
+            "nsmain: an earlier process crashed at %s: %s; its call stack is "
+            "in %s",
+            when, line, kept);
     }
 }
 

@@ -68,10 +68,11 @@ LogThreadLimit(int error)
         && limit.rlim_cur != RLIM_INFINITY) {
         snprintf(text, sizeof(text), "%" PRIu64, (uint64_t) limit.rlim_cur);
     }
-    Ns_Log(Warning,
-           "threads: no more can be started: %s: the server continues "
-           "with those it has; raise the limit on processes (ulimit -u is %s; "
-           "TasksMax= of systemd, pids.max of a container) or on memory "
-           "(ulimit -v), or make fewer threads necessary",
-           strerror(error), text);
+    Ns_Log(
+        Warning,
+        "threads: no more can be started: %s: the server continues with those "
+        "it has; raise the limit on processes (ulimit -u is %s; TasksMax= of "
+        "systemd, pids.max of a container) or on memory (ulimit -v), or reduce "
+        "the number of threads needed",
+        strerror(error), text);
 }

@@ -90,9 +90,10 @@ NsModulesRequire(const char *only)
         }
     }
     if (Ns_DStringLength(&ds) > 0) {
-        Ns_Fatal("modload: modules are not there: %s; install them, or take "
-                 "them out of the configuration",
-                 ds.string);
+        Ns_Fatal(
+            "modload: modules are missing: %s; install them, or remove them "
+            "from the configuration",
+            ds.string);
     }
     Ns_DStringFree(&ds);
 }

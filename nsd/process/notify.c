@@ -314,7 +314,7 @@ Send(const char *text)
         || sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
                   (struct sockaddr *) &address, size)
             < 0) {
-        Ns_Log(Warning, "nsmain: the service manager at %s is not told: %s",
+        Ns_Log(Warning, "nsmain: cannot notify the service manager at %s: %s",
                path, strerror(errno));
     }
     if (fd >= 0) {
@@ -434,10 +434,11 @@ IsAlive(void)
     }
     notify.nMissed = hanging == NULL ? 0 : notify.nMissed + 1;
     if (notify.nMissed == SIGNS - 1) {
-        Ns_Log(Error,
-               "nsmain: no sign of life for the service manager: nothing is "
-               "heard of %s",
-               hanging);
+        Ns_Log(
+            Error,
+            "nsmain: no sign of life for the service manager: no response from "
+            "%s",
+            hanging);
     }
     return hanging == NULL;
 }

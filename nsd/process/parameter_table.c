@@ -138,9 +138,9 @@ static const NsParameter nssslParameters[] = {
          "names in them and those of the files."),
     SPAN("watchcertificates", "10s", 0, NS_PARAM_NO_LIMIT,
          "How often to check whether certificates have changed; 0 = never."),
-    PATH(
-        "ticketkeyfile", "",
-        "Secret from which the keys of session tickets are derived, in every process that has it."),
+    PATH("ticketkeyfile", "",
+         "Secret from which the keys of session tickets are derived, in every "
+         "process that has it."),
     SPAN("ticketkeyrotation", "12h", 1000, 7 * 24 * 3600000L,
          "How often these keys change."),
     PATH("key", "value of certificate", "PEM file with the private key."),
@@ -158,15 +158,15 @@ static const NsParameter nssslParameters[] = {
 
 static const NsParameter nsstatsParameters[] = {
     READ("enabled", NS_PARAM_BOOL, "false", "Serve the monitoring page."),
-    READ(
-        "url", NS_PARAM_STRING, "/nsstats.tcl",
-        "Its URL, unless there is a file at that place; empty: only such a file."),
+    READ("url", NS_PARAM_STRING, "/nsstats.tcl",
+         "Its URL, unless there is a file at that place; empty: only such a "
+         "file."),
     READ("user", NS_PARAM_STRING, "",
          "Ask for this user, instead of answering only this machine."),
     READ("password", NS_PARAM_STRING, "", "Password of that user."),
-    NUMBER(
-        "port", "0", 0, 65535,
-        "Separate port, where clients on this machine need no password; 0 = none."),
+    NUMBER("port", "0", 0, 65535,
+           "Separate port, where clients on this machine need no password; 0 = "
+           "none."),
     TEXT("address", "127.0.0.1", "Addresses of that port."),
     READ("actions", NS_PARAM_BOOL, "false",
          "Let users who gave the password cancel requests and release memory."),
@@ -205,9 +205,9 @@ static const NsParameter poolParameters[] = {
     TEXT("password", "", "For the driver."),
     NUMBER("connections", "2", 0, INT32_MAX,
            "Maximum number of handles, and so of connections."),
-    SPAN(
-        "maxidle", "5m", 0, NS_PARAM_NO_LIMIT,
-        "A connection that has not been used for this long is closed; 0 = never."),
+    SPAN("maxidle", "5m", 0, NS_PARAM_NO_LIMIT,
+         "A connection that has not been used for this long is closed; 0 = "
+         "never."),
     SPAN("maxopen", "60m", 0, NS_PARAM_NO_LIMIT,
          "A connection that has been open for this long is closed; 0 = never."),
     SPAN("checkinterval", "5m", 1000, NS_PARAM_NO_LIMIT,
@@ -302,12 +302,12 @@ static const NsParameter nsredisPoolParameters[] = {
     PATH("tlscertificate", "", "Certificate and key to present, in one file."),
     NUMBER("connections", "10", 1, 10000,
            "Maximum number of connections of the pool."),
-    SPAN(
-        "timeout", "2s", 1, 3600000,
-        "A command takes at most this long, including the wait for a connection."),
-    SPAN(
-        "idletimeout", "5m", 0, NS_PARAM_NO_LIMIT,
-        "A connection that has not been used for this long is closed; 0 = never."),
+    SPAN("timeout", "2s", 1, 3600000,
+         "A command takes at most this long, including the wait for a "
+         "connection."),
+    SPAN("idletimeout", "5m", 0, NS_PARAM_NO_LIMIT,
+         "A connection that has not been used for this long is closed; 0 = "
+         "never."),
     SPAN("retrytime", "1s", 0, 3600000,
          "When Redis cannot be reached, commands fail at once for this long."),
     LIMITED("maxreply", NS_PARAM_SIZE, "64MB", 1024, INT32_MAX,

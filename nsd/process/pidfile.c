@@ -46,10 +46,10 @@ typedef struct Settings {
 static NsParameterAdjustProc AdjustFile;
 
 static const NsParameter rows[] = {
-    NS_PATH(
-        Settings, file, "pidfile", "logs/nsd.pid, or nsd.pid",
-        "File with the process id; the first default applies if home/logs exists.",
-        .isDescribed = true, .adjustProc = AdjustFile),
+    NS_PATH(Settings, file, "pidfile", "logs/nsd.pid, or nsd.pid",
+            "File with the process id; the first default applies if home/logs "
+            "exists.",
+            .isDescribed = true, .adjustProc = AdjustFile),
     NS_PARAM_END};
 
 static bool         IsHeld(const char *path, char *holder, size_t size);

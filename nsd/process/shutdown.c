@@ -39,10 +39,10 @@ static NsSettingProc Access;
 static const NsParameter rows[] = {
     NS_TIME(Settings, timeout, "shutdowntimeout", "20", 0, NS_PARAM_NO_LIMIT,
             "A shutdown takes at most this long.", .settingProc = Access),
-    NS_TIME(
-        Settings, drainWait, "drainwait", "0", 0, NS_PARAM_NO_LIMIT,
-        "After SIGTERM the server keeps serving for this long, but reports that it is not ready; then the shutdown begins.",
-        .settingProc = Access),
+    NS_TIME(Settings, drainWait, "drainwait", "0", 0, NS_PARAM_NO_LIMIT,
+            "After SIGTERM the server keeps serving for this long, but reports "
+            "that it is not ready; then the shutdown begins.",
+            .settingProc = Access),
     NS_PARAM_END};
 
 static Settings settings;

@@ -51,12 +51,14 @@ static const NsSinkParameter options[] = {
          "Names and values that are added to each record in JSON."),
      AT(FIELDS, settings.fields), .range = "a list of names and values"},
     {ROW("mask", LIST, "",
-         "What is hidden from the sink: ipv4 BITS, ipv6 BITS, query remove, parameters LIST, headers LIST."),
+         "What is hidden from the sink: ipv4 BITS, ipv6 BITS, query remove, "
+         "parameters LIST, headers LIST."),
      AT(MASK, settings.mask),
      .range = "a list of ipv4 0..32, ipv6 0..128, query remove, "
               "parameters NAMES, headers NAMES"},
     {ROW("if", LIST, "",
-         "Conditions, all of which a record has to meet for the sink to take it."),
+         "Conditions, all of which a record has to meet for the sink to take "
+         "it."),
      AT(CONDITIONS, settings.conditions),
      .range = "a list of conditions {VARIABLE OPERATOR VALUE}"},
     {ROW("minseverity", STRING, "all", "Lowest severity of system records."),
@@ -74,7 +76,8 @@ static const NsSinkParameter options[] = {
          .max = ANY),
      AT(NUMBER, settings.sample), .range = "a number, 1 or more"},
     {ROW("maxrate", STRING, "",
-         "Records taken per second, or N/TIME; a line says how many were left out."),
+         "Records taken per second, or N/TIME; a line says how many were left "
+         "out."),
      AT(RATE, settings), .range = "a number, 1 or more, N/TIME, or empty"},
     {ROW("onlyerrors", BOOL, "false",
          "Of stream operation: only requests with an error."),
@@ -85,7 +88,8 @@ static const NsSinkParameter options[] = {
          .max = ANY),
      AT(SIZE, settings.maxMemory), .range = "a size, 0 or more"},
     {ROW("maxspill", SIZE, "1GiB",
-         "Maximum size of the sink's records in logspilldir; 0 = nothing goes there.",
+         "Maximum size of the sink's records in logspilldir; 0 = nothing goes "
+         "there.",
          .max = ANY),
      AT(SIZE, settings.maxSpill), .range = "a size, 0 or more"},
     {ROW("buffersize", SIZE, "64KiB, databases 1MiB",
@@ -127,7 +131,8 @@ static const NsSinkParameter options[] = {
          "Limit for the total size of rolled files; 0 = none.", .max = ANY),
      AT(SIZE, settings.maxTotal), .range = "a size, 0 or more"},
     {ROW("minfree", STRING, "0",
-         "The oldest rolled files are deleted when less of the file system is free: a size, or N%; 0 = never."),
+         "The oldest rolled files are deleted when less of the file system is "
+         "free: a size, or N%; 0 = never."),
      AT(MINFREE, settings), .range = "a size, or 0% to 99%"},
     {ROW("mode", STRING, "0644", "Permissions of the sink's files, octal."),
      AT(MODE, settings.mode), .range = "an octal number, 0200 to 0777"},

@@ -132,8 +132,8 @@ NsErrorPageReturn(NsConn *connPtr, int status, int *resultPtr)
     }
     if (status == outerStatus) {
         Ns_Log(Error,
-               "redirects[%s]: error document '%s' of status %d fails"
-               " with that status itself; the built-in page is sent",
+               "redirects[%s]: error document '%s' for status %d itself fails "
+               "with that status; the built-in page is sent",
                connPtr->serverPtr->name, pagePtr->url, status);
         return false;
     }

@@ -90,10 +90,12 @@ static const NsParameter rows[] = {
               "Listings leave out names that begin with a dot."),
     NS_BOOL(
         NsRequestServer, servesDotFiles, "servedotfiles", "false",
-        "Files whose path has a name that begins with a dot are served, not only those below /.well-known/."),
+        "Files whose path has a name that begins with a dot are served, not "
+        "only those below /.well-known/."),
     NS_LIST(
         NsRequestServer, denyFileList, "denyfiles", "",
-        "Files with a name in their path that matches one of these patterns, such as *~ or *.bak, are neither served nor run as pages."),
+        "Files with a name in their path that matches one of these patterns, "
+        "such as *~ or *.bak, are neither served nor run as pages."),
     NS_CHOICE(NsRequestServer, followSymlinks, "followsymlinks", "yes",
               "yes no owner",
               "Symbolic links below the page root are followed; owner: those "

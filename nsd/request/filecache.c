@@ -53,7 +53,8 @@ static const NsParameter rows[] = {
             "Largest file in it."),
     NS_BOOL(
         Cache, isWatching, "watchfiles", "true",
-        "Let the kernel report changes of static files and pages (inotify), instead of checking a file for each request."),
+        "Let the kernel report changes of static files and pages (inotify), "
+        "instead of checking a file for each request."),
     NS_PARAM_END};
 
 static atomic_int           nOpen; /* Files kept open. */
@@ -91,11 +92,12 @@ NsFileCacheConfigure(void)
     NsMutexSetup(&cache.lock, NS_RANK_FASTPATH, "ns:cache", "fastpath");
     NsChainsInit(&cache.chains);
     if (cache.isWatching && NsFileWatchInit() != NS_OK) {
-        Ns_Log(Notice,
-               "fastpath: the kernel cannot report changes of files: %s;"
-               " each request looks at its files: raise"
-               " fs.inotify.max_user_instances, or set watchfiles to false",
-               strerror(errno));
+        Ns_Log(
+            Notice,
+            "fastpath: the kernel cannot report changes of files: %s; each "
+            "request checks its files: raise fs.inotify.max_user_instances, or "
+            "set watchfiles to false",
+            strerror(errno));
     }
 }
 
@@ -233,11 +235,11 @@ NsFileWatchOrTell(const char *path, const NsFileState *statePtr)
     NsFileWatch     *watchPtr = NsFileWatchCreate(path, statePtr, &isShort);
 
     if (isShort && NsEpisodeBegins(&shortage)) {
-        Ns_Log(Notice,
-               "fastpath: no watches left for %s: each request looks at its"
-               " files that are not watched: raise"
-               " fs.inotify.max_user_watches",
-               path);
+        Ns_Log(
+            Notice,
+            "fastpath: no watches left for %s: each request checks those of "
+            "its files that are not watched: raise fs.inotify.max_user_watches",
+            path);
     }
     return watchPtr;
 }

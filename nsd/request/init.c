@@ -75,10 +75,12 @@ static const NsParameter     sharedRows[] = {
         NS_TEXT(Shared, formFallback, "formfallbackcharset", "",
                 "Charset of queries and forms that are not valid UTF-8; empty:"
                     " bodies are read as iso-8859-1, and queries refused."),
-        NS_SIZE(
-            Shared, maxContent, "maxcontentmemory", "256MB", 0, NS_PARAM_NO_LIMIT,
-            "Largest body or file that ns_conn content, ns_getform, ns_http and ns_fileread return as a value; 0 = no limit. Defaults to maxbodymemory, if that is set.",
-            .adjustProc = AdjustContentMemory),
+        NS_SIZE(Shared, maxContent, "maxcontentmemory", "256MB", 0,
+                NS_PARAM_NO_LIMIT,
+                "Largest body or file that ns_conn content, ns_getform, "
+                    "ns_http and ns_fileread return as a value; 0 = no "
+                    "limit. Defaults to maxbodymemory, if that is set.",
+                .adjustProc = AdjustContentMemory),
         NS_PARAM_END};
 
 static const NsParameter rawRows[] = {
@@ -102,9 +104,9 @@ static const NsParameter rows[] = {
             "whole URL."),
     NS_BOOL(NsRequestServer, noticeDetail, "noticedetail", "true",
             "Error pages end with the server's name and location."),
-    NS_PATH(
-        NsRequestServer, noticeAdp, "noticeadp", "returnnotice.adp",
-        "ADP template, below conf of home, for error pages and notices; without it, the built-in ones are used."),
+    NS_PATH(NsRequestServer, noticeAdp, "noticeadp", "returnnotice.adp",
+            "ADP template, below conf of home, for error pages and notices; "
+            "without it, the built-in ones are used."),
     NS_BOOL(NsRequestServer, isStealthy, "stealthmode", "false",
             "Neither the field Server nor error pages name the server."),
     NS_TEXT(NsRequestServer, requestIdField, "requestid", "",
@@ -113,7 +115,8 @@ static const NsParameter rows[] = {
     NS_LIST(
         NsRequestServer, maskParameters, "maskparameters",
         "password passwd secret token key code",
-        "Query parameters, by part of their names, whose values the system log and the lists of requests hide."),
+        "Query parameters, by part of their names, whose values the system log "
+        "and the lists of requests hide."),
     NS_INT(NsRequestServer, maxRoutes, "maxroutes", "500", 0, 100000,
            "Handlers and pages with figures of their own in ns_server routes."),
     NS_SIZE(NsRequestServer, errorMinSize, "errorminsize", "514", 0, GIB,

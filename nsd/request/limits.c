@@ -39,7 +39,8 @@ static int       limitsId; /* Constant after NsLimitsInit. */
 static const NsParameter rows[] = {
     NS_INT(
         NsLimitsValues, maxRun, "maxrun", "100", 0, NS_PARAM_NO_LIMIT,
-        "Requests that run at a time, including those queued by a pool; 0 = no limit."),
+        "Requests that run at a time, including those queued by a pool; 0 = no "
+        "limit."),
     NS_INT(NsLimitsValues, maxWait, "maxwait", "100", 0, NS_PARAM_NO_LIMIT,
            "Further requests that wait until one of these ends; others get "
            "503."),

@@ -32,12 +32,13 @@ NsRequestTellOverrun(NsPool *poolPtr)
     nMost = FindBusiest(list.string, &nAll, &url);
     if (nMost > 0) {
         NsAssert(nMost <= nAll);
-        Ns_Log(Notice,
-               "pool[%s%s%s]: the queue is full: %d of %d running requests are "
-               "for %s; 'nsd ctl requests' shows what they do; a higher "
-               "maxthreads or maxconnections helps if there are only too many",
-               NsPoolServerOf(poolPtr)->name, *name == '\0' ? "" : "/", name,
-               nMost, nAll, url.string);
+        Ns_Log(
+            Notice,
+            "pool[%s%s%s]: the queue is full: %d of %d running requests are "
+            "for %s; 'nsd ctl requests' shows what they do; raise maxthreads "
+            "or maxconnections if there are simply too many of them",
+            NsPoolServerOf(poolPtr)->name, *name == '\0' ? "" : "/", name,
+            nMost, nAll, url.string);
     }
     Ns_DStringFree(&list);
     Ns_DStringFree(&url);

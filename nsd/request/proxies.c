@@ -33,7 +33,8 @@ static NsSettingProc AccessProxies;
 static const NsParameter processRows[] = {
     NS_LIST(
         Settings, trustedProxies, "trustedproxies", "",
-        "Addresses and networks (ADDRESS/BITS) of proxies that are trusted to name the client.",
+        "Addresses and networks (ADDRESS/BITS) of proxies that are trusted to "
+        "name the client.",
         LIVE),
     NS_BOOL(Settings, isReverseProxyMode, "reverseproxymode", "false",
             "As enabled in section ns/reverseproxymode.", LIVE),
@@ -42,10 +43,10 @@ static const NsParameter processRows[] = {
 static const NsParameter modeRows[] = {
     NS_BOOL(Settings, isEnabled, "enabled", "false",
             "The server is behind proxies, which name the client.", LIVE),
-    NS_LIST(
-        Settings, trustedServers, "trustedservers", "",
-        "Those proxies, like trustedproxies in ns/parameters. If both are empty: those on this machine and in private networks.",
-        LIVE),
+    NS_LIST(Settings, trustedServers, "trustedservers", "",
+            "Those proxies, like trustedproxies in ns/parameters. If both are "
+            "empty: those on this machine and in private networks.",
+            LIVE),
     NS_BOOL(Settings, skipsNonPublic, "skipnonpublic", "false",
             "Skip addresses reported by proxies that are not public.", LIVE),
     NS_PARAM_END};
@@ -106,7 +107,7 @@ Take(void)
     if (isMode && newPtr->n == 0) {
         Ns_Log(Security,
                "config: reverse proxy mode without a list of proxies: those on "
-               "this machine and in private networks are believed; set "
+               "this machine and in private networks are trusted; set "
                "trustedservers in ns/reverseproxymode, or trustedproxies in "
                "ns/parameters");
         *newPtr = nearby;

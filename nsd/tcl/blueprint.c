@@ -157,7 +157,7 @@ NsTclServerBoot(NsServer *serverPtr)
     Tcl_Interp  *interp;
 
     if (itPtr == NULL) {
-        Ns_Fatal("tcl[%s]: cannot make the interpreter of the start",
+        Ns_Fatal("tcl[%s]: cannot create the interpreter of the start",
                  serverPtr->name);
     }
     tclPtr->bootPtr = itPtr;

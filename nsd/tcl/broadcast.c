@@ -210,8 +210,8 @@ CheckCarrier(void *arg)
     if (!hasCarrier) {
         Ns_Log(
             Warning,
-            "broadcast[%s]: other machines are not told of flushes on channel "
-            "%s: the server has no module, such as nsredis, that carries them",
+            "broadcast[%s]: flushes on channel %s do not reach other machines: "
+            "the server has no module, such as nsredis, that sends them",
             serverPtr->name, channel);
     }
 }
@@ -287,8 +287,8 @@ Ns_BroadcastDeliver(const char *server, const char *channel,
         FlushMember(serverPtr, channel, n, words);
     } else {
         Ns_Log(Warning,
-               "broadcast[%s]: a message on channel %s is ignored: it is not "
-               "one of a server: %.100s",
+               "broadcast[%s]: a message on channel %s is ignored: it does not "
+               "come from a server: %.100s",
                serverPtr->name, channel, message);
     }
     if (words != NULL) {

@@ -115,8 +115,8 @@ Start(void *arg)
     watch.treePtr = NsTreeWatchCreate(IsWanted);
     if (watch.treePtr == NULL) {
         Ns_Log(Warning,
-               "tcl: libraries are not reloaded, nor pages that are shown: %s;"
-               " see fs.inotify.max_user_instances and the limit of open files",
+               "tcl: neither libraries nor open pages are reloaded: %s; see "
+               "fs.inotify.max_user_instances and the limit of open files",
                strerror(errno));
         return;
     }
@@ -166,12 +166,13 @@ Run(void *arg)
     do {
         if (NsTreeWatchBlindness(watch.treePtr) != blindness) {
             blindness = NsTreeWatchBlindness(watch.treePtr);
-            Ns_Log(Notice,
-                   "tcl: libraries and pages are looked at every second: the"
-                   " kernel does not report all changes: %s; see"
-                   " fs.inotify.max_user_watches",
-                   blindness == EXDEV ? "a file system is not of this machine"
-                                      : strerror(blindness));
+            Ns_Log(
+                Notice,
+                "tcl: libraries and pages are checked every second: the kernel "
+                "does not report all changes: %s; see "
+                "fs.inotify.max_user_watches",
+                blindness == EXDEV ? "a file system is not of this machine"
+                                   : strerror(blindness));
         }
         if (Ns_DStringLength(&files) > 0) {
             atomic_fetch_add(&watch.nChanges, 1);

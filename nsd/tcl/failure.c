@@ -126,7 +126,7 @@ ReturnFailure(NsConn *connPtr, int status)
         || Tcl_GetBooleanFromObj(itPtr->interp, Tcl_GetObjResult(itPtr->interp),
                                  &isTold)
             != TCL_OK) {
-        Ns_Log(Error, "conn: the page of an error fails itself: %s",
+        Ns_Log(Error, "conn: the error page itself fails: %s",
                Tcl_GetStringResult(itPtr->interp));
     }
     for (int i = 0; i < Ns_NrElements(words); i++) {

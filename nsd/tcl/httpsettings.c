@@ -22,9 +22,9 @@
 #define ANY       NS_PARAM_NO_LIMIT
 
 static const NsParameter rows[] = {
-    NS_PATH(
-        NsHttpSettings, caFile, "cafile", "ca-bundle.crt",
-        "PEM file with CA certificates of https servers; without it, the system's are used."),
+    NS_PATH(NsHttpSettings, caFile, "cafile", "ca-bundle.crt",
+            "PEM file with CA certificates of https servers; without it, the "
+            "system's are used."),
     NS_PATH(NsHttpSettings, caPath, "capath", "certificates",
             "Directory with such certificates."),
     NS_BOOL(NsHttpSettings, isValidated, "validatecertificates", "true",
@@ -39,7 +39,8 @@ static const NsParameter rows[] = {
             "kept; empty = nowhere."),
     NS_TIME(
         NsHttpSettings, keepAlive, "keepalive", "0", 0, ANY,
-        "How long connections are kept open for the next request; 0 = not at all."),
+        "How long connections are kept open for the next request; 0 = not at "
+        "all."),
     NS_TIME(NsHttpSettings, timeout, "defaulttimeout", "5", 1, ANY,
             "Longest silence of a server."),
     NS_PARAM_END};

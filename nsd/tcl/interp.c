@@ -120,7 +120,7 @@ NewTclInterp(void)
 
     Tcl_InitMemory(interp);
     if (Initialize(interp) != TCL_OK) {
-        Ns_Log(Error, "tcl: cannot make an interpreter: %s",
+        Ns_Log(Error, "tcl: cannot create an interpreter: %s",
                Tcl_GetStringResult(interp));
         Tcl_DeleteInterp(interp);
         interp = NULL;

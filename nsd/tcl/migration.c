@@ -30,7 +30,7 @@ NsMigrationReport(int nDirectories, char *const *directories, Ns_DString *dsPtr)
         Tcl_DStringAppendElement(&words, directories[i]);
     }
     if (!Ask(interp, Ns_TclLibrary(NULL), words.string, &nMissing, dsPtr)) {
-        Ns_Fatal("tcl: the report cannot be made: %s",
+        Ns_Fatal("tcl: the report cannot be created: %s",
                  Tcl_GetStringResult(interp));
     }
     Ns_DStringFree(&words);

@@ -46,7 +46,8 @@ MakeVariant(Ns_Conn *conn, const char *command, const char *source,
     } else if (NsTclErrorIs(interp, "NS_BUSY")) {
         status = NS_TIMEOUT;
     } else {
-        Ns_Log(Error, "fastpath: %s is not made: %s; tried again in a minute",
+        Ns_Log(Error,
+               "fastpath: %s was not created: %s; trying again in a minute",
                target, Tcl_GetStringResult(interp));
     }
     Tcl_ResetResult(interp);

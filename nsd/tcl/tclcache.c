@@ -34,9 +34,9 @@ typedef struct Shared {
 static Shared shared; /* Constant after start. */
 
 static const NsParameter sharedRows[] = {
-    NS_CHOICE(
-        Shared, mode, "cachingmode", "full", "full none",
-        "With none, caches of scripts keep nothing; useful when several servers share the same data."),
+    NS_CHOICE(Shared, mode, "cachingmode", "full", "full none",
+              "With none, caches of scripts keep nothing; useful when several "
+              "servers share the same data."),
     NS_PARAM_END};
 
 static NsPerServer tables;

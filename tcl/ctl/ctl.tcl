@@ -22,7 +22,7 @@ namespace eval ::nsd::ctl {
         requests "?--slow seconds?"       "requests that run or wait"
         slowest  "?--errors? ?--since time?" "the slowest requests of the last hour, or the last that failed"
         routes   ""                       "figures of each handler and page: which take the time, which fail"
-        stack    id                       "Tcl stack of a request that runs"
+        stack    id                       "Tcl stack of a running request"
         cancel   "id ?text?"              "end a request that runs"
         log      "?severity on|off?"      "severities; or: log sinks, log leftovers, log forget name"
         logs     "?option ...?"           "the newest records of the log memory; --follow goes on"

@@ -60,8 +60,8 @@ proc nsstats::said {} {
     switch -- [ns_queryget said] {
         cancelled { return "The request is being cancelled." }
         stuck     { return "The request is in a command that cannot be interrupted; it ends after that." }
-        gone      { return "The request had ended before." }
-        released  { return "Memory that was not in use was given back to the system." }
+        gone      { return "The request has already ended." }
+        released  { return "Unused memory was returned to the system." }
     }
 }
 

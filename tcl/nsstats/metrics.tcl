@@ -83,16 +83,16 @@ proc nsstats::ProcessMetrics {} {
             [list "" [dict create version [ns_info release] \
                 revision [ns_info revision] compatible [ns_info patchlevel] tcl [info patchlevel]] 1]] \
         [Single gauge process_start_time_seconds "When the process started, in seconds since 1970." [ns_info boottime]] \
-        [Single counter process_cpu_seconds "Time of processors that was used." \
+        [Single counter process_cpu_seconds "Processor time that the process has used." \
             [format %.2f [cpuSeconds]]] \
-        [Single gauge process_resident_memory_bytes "Memory of the process in use." [dict get $sizes VmRSS]] \
+        [Single gauge process_resident_memory_bytes "Resident memory of the process." [dict get $sizes VmRSS]] \
         [Single gauge process_virtual_memory_bytes "Address space in use." [dict get $sizes VmSize]] \
-        [Family gauge nsd_allocated_bytes "Memory that the allocator has given out." \
+        [Family gauge nsd_allocated_bytes "Memory that the allocator has handed out." \
             [list "" $allocator [dict get $heap allocated]]] \
         [Family gauge nsd_heap_bytes "Memory that the allocator has taken from the system." \
             [list "" $allocator [dict get $heap heap]]] \
-        [Family gauge nsd_spool_bytes "Disk space of bodies and replies that wait." [SpoolSamples bytes]] \
-        [Family gauge nsd_spool_limit_bytes "Disk space that they may take; 0: no limit." [SpoolSamples max]] \
+        [Family gauge nsd_spool_bytes "Disk space used by waiting bodies and replies." [SpoolSamples bytes]] \
+        [Family gauge nsd_spool_limit_bytes "Limit for this disk space; 0: none." [SpoolSamples max]] \
         [Family counter nsd_spool_refusals "Writes of bodies and replies that were refused or failed." \
             [SpoolSamples refused]] \
         [Single gauge process_open_fds "Open files and sockets." $nOpen] \
@@ -100,15 +100,15 @@ proc nsstats::ProcessMetrics {} {
     set starts [ns_info starts]
     lappend families \
         [Single counter nsd_restarts "Restarts of this server, by itself or by its watchdog." [dict get $starts restarts]] \
-        [Single counter nsd_crashes "Crashes whose reports were found in the directory of logs." [dict get $starts crashes]]
+        [Single counter nsd_crashes "Crashes whose reports were found in the log directory." [dict get $starts crashes]]
     dict for {kind value} [groupMemory] {
         lappend families [Single gauge nsd_cgroup_memory_${kind}bytes [dict get {
-            ""       "Memory of the control group in use."
+            ""       "Memory in use by the control group."
             "limit_" "Memory that the control group may use."
         } $kind] $value]
     }
     if {[string is integer -strict $mostOpen]} {
-        lappend families [Single gauge process_max_fds "Files and sockets that may be open." $mostOpen]
+        lappend families [Single gauge process_max_fds "Limit for open files and sockets." $mostOpen]
     }
     return $families
 }
@@ -163,15 +163,15 @@ proc nsstats::PoolMetrics {} {
             [dict get $samples timeout]] \
         [Family counter nsd_abandoned_requests "Requests that were not run because their clients had left." \
             [dict get $samples abandoned]] \
-        [Family counter nsd_cancelled_requests "Requests that were told to end while they ran." \
+        [Family counter nsd_cancelled_requests "Requests that were cancelled while they ran." \
             [dict get $samples cancelled]] \
         [Family histogram nsd_request_body_bytes "Sizes of the bodies of requests that have one." [dict get $sizes body]] \
         [Family histogram nsd_response_bytes "Sizes of replies, with their heads." [dict get $sizes reply]] \
         [Family counter nsd_unfair_requests "Requests refused because their clients had too many (maxwaitperpeer)." \
             [dict get $samples unfair]] \
-        [Family gauge nsd_waiting_requests "Requests that wait for a thread." [dict get $samples waiting]] \
+        [Family gauge nsd_waiting_requests "Requests that are waiting for a thread." [dict get $samples waiting]] \
         [Family gauge nsd_connection_threads "Connection threads that are idle or busy." [dict get $samples threads]] \
-        [Family gauge nsd_connection_threads_limit "Connection threads that there may be." [dict get $samples max]]
+        [Family gauge nsd_connection_threads_limit "Limit for connection threads." [dict get $samples max]]
     foreach {span help} {
         accept "Time from the first byte of a request until it was complete."
         queue  "Time from the end of a request until a thread took it."
@@ -201,19 +201,19 @@ proc nsstats::LogMetrics {} {
     set kinds {
         accepted  counter nsd_log_accepted_records  "Records handed to a sink."
         delivered counter nsd_log_delivered_records "Records that a sink has written."
-        ignored   counter nsd_log_ignored_records   "Records that a sink does not want."
-        pending   gauge   nsd_log_pending_records   "Records that a sink has still to write."
-        oldest    gauge   nsd_log_oldest_pending_seconds "Age of the oldest record that a sink has still to write; 0 if all are written."
-        leftover      gauge nsd_log_leftover_records "Records of earlier processes that a sink has still to write."
-        leftoverbytes gauge nsd_log_leftover_bytes   "Bytes of records of earlier processes that a sink has still to write."
+        ignored   counter nsd_log_ignored_records   "Records that a sink leaves out."
+        pending   gauge   nsd_log_pending_records   "Records that a sink still has to write."
+        oldest    gauge   nsd_log_oldest_pending_seconds "Age of the oldest record that a sink still has to write; 0 if all are written."
+        leftover      gauge nsd_log_leftover_records "Records of earlier processes that a sink still has to write."
+        leftoverbytes gauge nsd_log_leftover_bytes   "Bytes of records of earlier processes that a sink still has to write."
         behind    gauge   nsd_log_behind_bytes      "Memory for records in use because of a sink."
-        bound     gauge   nsd_log_max_behind_bytes  "The most memory for records that may be in use because of a sink: its maxmemory, or half of all."
+        bound     gauge   nsd_log_max_behind_bytes  "Limit for the memory in use because of a sink: its maxmemory, or half of all."
         bytes     counter nsd_log_written_bytes     "Bytes that a sink has written."
         writes    counter nsd_log_writes            "Writes of a sink."
         errors    counter nsd_log_errors            "Writes of a sink that failed."
         syncs     counter nsd_log_syncs             "How often a sink has synced its file to the disk."
         writetime counter nsd_log_write_seconds     "Time that writes and syncs of a sink took."
-        deepest   gauge   nsd_log_peak_records      "The most records that have waited for a sink at once."
+        deepest   gauge   nsd_log_peak_records      "Largest number of records that have waited for a sink at once."
         longestwrite gauge nsd_log_longest_write_seconds "The longest write of a sink so far."
         trouble   gauge   nsd_log_trouble_seconds   "How long a sink has stalled or failed; 0 while it writes."
     }
@@ -239,9 +239,9 @@ proc nsstats::LogMetrics {} {
         [Family counter nsd_log_dropped_records "Records that a sink lost." $dropped] \
         [Single gauge nsd_log_lanes "Chains of records, one for each thread that logs." \
             [dict get $memory lanes]] \
-        [Single gauge nsd_log_memory_bytes "Memory that there is for log records on their way." $logmemory] \
+        [Single gauge nsd_log_memory_bytes "Memory for log records that are not written yet." $logmemory] \
         [Single gauge nsd_log_memory_used_bytes "Memory for log records that is in use." [dict get $memory used]] \
-        [Single gauge nsd_log_memory_peak_bytes "The most memory for log records that was in use at once." [dict get $memory mostused]] \
+        [Single gauge nsd_log_memory_peak_bytes "Peak use of the memory for log records." [dict get $memory mostused]] \
         {*}[Families $kinds $samples]]
 }
 
@@ -267,7 +267,7 @@ proc nsstats::DriverMetrics {} {
     set kinds {
         received counter nsd_driver_received_requests "Requests that a driver thread received."
         spooled  counter nsd_driver_spooled_requests  "Requests that a driver thread handed to a spooler."
-        partial  counter nsd_driver_partial_requests  "Requests that came in several pieces."
+        partial  counter nsd_driver_partial_requests  "Requests that arrived in several pieces."
         errors   counter nsd_driver_errors            "Requests that a driver thread could not read."
         connections    gauge   nsd_driver_connections       "Connections that a driver thread has."
         maxconnections gauge   nsd_driver_connections_limit "Connections that a driver thread may have."
@@ -287,14 +287,14 @@ proc nsstats::DriverMetrics {} {
         }
     }
     return [concat [ThreadFamilies $kinds $threads] [list \
-        [Family counter nsd_evicted_connections "Connections that were closed to make room for others, by what they were." $evictions] \
+        [Family counter nsd_evicted_connections "Connections that were closed to make room for others, by their state." $evictions] \
         [Family counter nsd_driver_refusals "Requests that a driver has refused, by the status of the reply." $refusals]]]
 }
 
 proc nsstats::WriterMetrics {} {
     set kinds {
         deliveries gauge   nsd_writer_deliveries   "Replies that a writer thread is sending."
-        queued     gauge   nsd_writer_queued_bytes "Bytes that a writer thread has still to send."
+        queued     gauge   nsd_writer_queued_bytes "Bytes that a writer thread still has to send."
         sent       counter nsd_writer_sent_bytes   "Bytes that a writer thread has sent."
     }
     set threads [ns_writer stats]
@@ -305,7 +305,7 @@ proc nsstats::WriterMetrics {} {
         }
     }
     return [concat [ThreadFamilies $kinds $threads] [list \
-        [Family counter nsd_aborted_replies "Replies whose rest a writer thread has given up." $aborted]]]
+        [Family counter nsd_aborted_replies "Replies that a writer thread has abandoned." $aborted]]]
 }
 
 #
@@ -335,16 +335,16 @@ proc nsstats::TlsMetrics {} {
     set samples {}
     dict for {file end} $ends { lappend samples "" [dict create file $file] $end }
     return [list \
-        [Family counter nsd_tls_handshakes "Handshakes of TLS with clients." $handshakes] \
-        [Family counter nsd_tls_handshake_errors "Handshakes of TLS that came to nothing." $failed] \
+        [Family counter nsd_tls_handshakes "TLS handshakes with clients." $handshakes] \
+        [Family counter nsd_tls_handshake_errors "Failed TLS handshakes." $failed] \
         [Family gauge nsd_tls_certificate_not_after_seconds "Time when a certificate ends, in seconds since 1970." $samples]]
 }
 
 proc nsstats::CacheMetrics {} {
     set kinds {
         entries gauge   nsd_cache_entries         "Entries in a cache."
-        size    gauge   nsd_cache_size_bytes      "Bytes that the entries of a cache take."
-        maxsize gauge   nsd_cache_max_size_bytes  "Bytes that the entries of a cache may take; 0 = any."
+        size    gauge   nsd_cache_size_bytes      "Size of the entries of a cache."
+        maxsize gauge   nsd_cache_max_size_bytes  "Limit for the size of the entries of a cache; 0 = none."
         hits    counter nsd_cache_hits            "Look-ups in a cache that found an entry."
         missed  counter nsd_cache_misses          "Look-ups in a cache that found none."
         expired counter nsd_cache_expired_entries "Entries of a cache that were too old."
@@ -391,7 +391,7 @@ proc nsstats::LockMetrics {} {
 
 proc nsstats::JobMetrics {} {
     set kinds {
-        running gauge   nsd_running_jobs  "Jobs of ns_job that run now."
+        running gauge   nsd_running_jobs  "Jobs of ns_job that are running."
         queued  gauge   nsd_queued_jobs   "Jobs that wait for a thread."
         done    counter nsd_finished_jobs "Jobs that have ended or were cancelled."
     }
@@ -418,13 +418,13 @@ proc nsstats::ScheduleMetrics {} {
         lappend samples "" [dict create id $id proc [expr {$text eq "" ? $proc : $text}]] $seconds
     }
     set slowest [Family counter nsd_scheduled_procedure_seconds \
-        "Time that runs of a scheduled procedure took: of the ten that took the most." $samples]
+        "Time that runs of a scheduled procedure took, for the ten that took the most." $samples]
     return [linsert [lmap {key type name help} {
         procs   gauge   nsd_scheduled_procedures         "Procedures that are scheduled."
-        running gauge   nsd_running_scheduled_procedures "Scheduled procedures that run."
+        running gauge   nsd_running_scheduled_procedures "Scheduled procedures that are running."
         queued  gauge   nsd_queued_scheduled_procedures  "Scheduled procedures that are due and wait for a thread."
         runs    counter nsd_schedule_runs                "Runs of scheduled procedures."
         late    counter nsd_schedule_late_runs           "Runs that began more than a second after they were due."
-        delay   counter nsd_schedule_delay_seconds       "Time by which runs of scheduled procedures began late, all together."
+        delay   counter nsd_schedule_delay_seconds       "Total delay of runs of scheduled procedures."
     } { Single $type $name $help [dict get $stats $key] }] end $slowest]
 }

@@ -47,6 +47,6 @@ proc nsstats::RouteMetrics {} {
     }
     return [list \
         [Family counter nsd_route_requests "Requests of a route by class of status; none: without a reply." $counts] \
-        [Family counter nsd_route_run_seconds "Time that the handler of a route has run, all together." $times] \
+        [Family counter nsd_route_run_seconds "Total time that the handler of a route has run." $times] \
         [Family counter nsd_route_sent_bytes "Bytes that were sent for requests of a route." $bytes]]
 }

@@ -372,7 +372,7 @@ proc nsstats::View-locks {} {
             "Share busy" share [Quotient $nBusy $nTaken]]] \
         [table "" {
             Lock text Taken count Busy count Share share "Total wait" time "Longest wait" time Held time
-        } $rows {4 down} "Nobody has waited for a lock."]]
+        } $rows {4 down} "No thread has waited for a lock."]]
     if {$nFolded > 0} {
         lappend blocks [links [list "And $nFolded more, never waited for" {view locks all 1}]]
     }
@@ -403,7 +403,7 @@ proc nsstats::View-memory {} {
         list $file [dict get $page size] [dict get $page blocks] [dict get $page evals]
     }]
     set blocks [list [figures $items {
-        "Refused for lack of disk, bodies" {bad} "Refused for lack of disk, replies" {bad}
+        "Bodies refused for lack of disk space" {bad} "Replies refused for lack of disk space" {bad}
     }]]
     if {[mayAct]} { lappend blocks [button {"Release free memory" release}] }
     return [concat $blocks [list \
@@ -464,7 +464,7 @@ proc nsstats::Remedy {sink state} {
         stdout - stderr { set check "the program that reads it" }
         default         { set check "that its target ([dict get $info type]) runs and can be reached" }
     }
-    set reason [expr {$state eq "stalled" ? "One write has taken more than a second so far" : "The last Error about it tells the reason"}]
+    set reason [expr {$state eq "stalled" ? "One write has taken more than a second so far" : "The last Error about it gives the reason"}]
     return " $reason; check $check. Waiting lines follow by themselves."
 }
 
@@ -511,7 +511,7 @@ proc nsstats::View-logs {} {
         } $rows {0 up}] \
         [table "Left by earlier processes" {
             Sink text Type text Records count Process id File text "What to do" text
-        } [Leftovers] {} "Nothing: all that earlier processes logged is written."] \
+        } [Leftovers] {} "Nothing: everything that earlier processes logged has been written."] \
         [table Settings {
             Sink text Type text Streams text File text Address text Format text "Min severity" text
             Ignore text Overflow text Buffer bytes "Longest in it" time Sync text
@@ -549,7 +549,7 @@ proc nsstats::View-caches {} {
     return [list [table "" {
         Cache text Server text Entries count Size bytes "Max size" bytes Hits count Misses count "Hit rate" share
         Expired count Pruned count Flushed count Saved time Remark word
-    } $rows {3 down}] [note "A cache that prunes drops entries that are still good, for lack of space: its maximum size is too small for what it is asked for."]]
+    } $rows {3 down}] [note "A cache that prunes drops entries that are still valid, for lack of space: its maximum size is too small for its use."]]
 }
 
 proc nsstats::View-drivers {} {
@@ -798,7 +798,7 @@ proc nsstats::View-config {} {
     }]
     return [list \
         [note "Configuration file: [ns_info config]. [expr {$showsAll ? "Includes the defaults of parameters that have been read."
-            : "What is as it would be without the file is left out."}]"] \
+            : "Values that would be the same without the file are left out."}]"] \
         [form config [list find Containing $find {} show Show [expr {$showsAll ? "all" : ""}] {"" "what differs" all all}]] \
         [table "" {Section text Parameter text Value text State word "Set in" text} $rows] \
         [note "State: changed, it differs from the default; own, the server has no such parameter, and a module or the application\

@@ -408,12 +408,13 @@ OpenOrphan(const char *path)
         NsRingClose(&ringPtr, false);
         return NULL;
     }
-    Ns_Log(Warning,
-           "log[%s]: the log memory of process %d is gone, and what was in no "
-           "other place is lost; %" PRIu64 " records for this sink were on "
-           "disk in '%s', and are written now",
-           slotPtr->name, (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr),
-           path);
+    Ns_Log(
+        Warning,
+        "log[%s]: the log memory of process %d is gone, and records that were "
+        "nowhere else are lost; %" PRIu64 " records for this sink were on "
+        "disk in '%s', and are written now",
+        slotPtr->name, (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr),
+        path);
     return ringPtr;
 }
 
@@ -433,11 +434,11 @@ Collect(const NsRingKey *keyPtr, NsRing **rings, int n, int nOrphans)
         ringPtr = NsRingOpen(path, false, &reason);
     }
     if (ringPtr == NULL) {
-        Ns_Log(Warning,
-               "log: cannot put together what earlier processes left "
-               "in '%s': '%s'; each keeps its own memory there until it is "
-               "written",
-               keyPtr->directory, path == NULL ? strerror(errno) : reason);
+        Ns_Log(
+            Warning,
+            "log: cannot merge the records that earlier processes left in "
+            "'%s': '%s'; each keeps its own memory there until it is written",
+            keyPtr->directory, path == NULL ? strerror(errno) : reason);
         ns_free(path);
         for (int i = 0; i < nOrphans; i++) {
             NsRingClose(&rings[n + i], false);

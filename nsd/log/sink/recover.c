@@ -637,9 +637,9 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (isDelivered && nLeft > 0) {
         Ns_Log(Warning,
-               "log[%s]: '%s' holds %" PRIu64 " records for this sink of "
-               "streams that no module has made; 'nsd --logs' prints them, "
-               "'ns_logsink forget' discards them",
+               "log[%s]: '%s' holds %" PRIu64
+               " records for this sink of streams that no module has created; "
+               "'nsd --logs' prints them, 'ns_logsink forget' discards them",
                sink->name, ringPtr->path, nLeft);
     }
     errno = reason;

@@ -227,7 +227,7 @@ Ns_LogSinkOpen(const Ns_LogSinkSpec *specPtr)
             || errno == NS_SINK_TOO_MANY_READERS)) {
         int reason = errno == NS_SINK_NO_THREAD ? EAGAIN : errno;
 
-        Ns_Log(Error, "log[%s]: cannot make the sink: %s", spec.name,
+        Ns_Log(Error, "log[%s]: cannot create the sink: %s", spec.name,
                NsSinkReason(errno));
         errno = reason;
     }

@@ -43,10 +43,10 @@ NsSinkJoinStream(int index)
     }
     Ns_MutexUnlock(&nsSinksLock);
     if (lacking >= 0) {
-        Ns_Log(Error,
-               "log: stream '%s' does not go to all sinks that are to "
-               "take it: %s",
-               NsStreamName(stream), NsSinkReason(NS_SINK_TOO_MANY_READERS));
+        Ns_Log(
+            Error,
+            "log: stream '%s' does not go to all sinks that should take it: %s",
+            NsStreamName(stream), NsSinkReason(NS_SINK_TOO_MANY_READERS));
     }
 }
 

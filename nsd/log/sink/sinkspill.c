@@ -77,11 +77,12 @@ NsSinkEndSpill(Ns_LogSink sink)
     NsSpillDelete(&sink->loan->spillPtr);
     NsSinkNoteSpill(sink);
     if (since != 0) {
-        Ns_Log(Notice,
-               "log[%s]: the sink has caught up after %.3f seconds: what "
-               "had gone to disk is written to '%s'",
-               sink->name, (double) (NsLogClock() - since) / 1e9,
-               NsSinkFile(sink));
+        Ns_Log(
+            Notice,
+            "log[%s]: the sink has caught up after %.3f seconds: the records "
+            "on disk have been written to '%s'",
+            sink->name, (double) (NsLogClock() - since) / 1e9,
+            NsSinkFile(sink));
     }
 }
 
@@ -113,8 +114,8 @@ NsSinkTakeSpill(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     if (errno == ENOENT) {
         Ns_Log(Error,
-               "log[%s]: what process %d left on disk for it is "
-               "gone from '%s'",
+               "log[%s]: the records that process %d left on disk for it have "
+               "disappeared from '%s'",
                sink->name, (int) ringPtr->headerPtr->pid,
                ringPtr->headerPtr->spillDirectory);
         NsSpillDeleteOf(ringPtr, slotPtr);

@@ -99,8 +99,8 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
         Ns_Log(Error,
                "log[%s]: %" PRIu64 " records of process %d are "
                "dropped: earlier processes left more for it than fits into "
-               "log memory and into maxspill, %" PRIu64 " bytes; see why its "
-               "target takes nothing",
+               "log memory and into maxspill, %" PRIu64
+               " bytes; find out why its target accepts nothing",
                slotPtr->name, nLost, (int) ringPtr->headerPtr->pid, most);
     }
     EndWalk(&walk);

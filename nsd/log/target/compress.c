@@ -326,8 +326,8 @@ WorkOff(NsBacklog *backlogPtr)
         } else if (!isOk && !atomic_load(&isStopping)
                    && !backlogPtr->isFailing) {
             Ns_Log(Error,
-                   "log: backups of '%s' cannot be compressed: '%s'; "
-                   "they stay as they are until the next roll",
+                   "log: backups of '%s' cannot be compressed: '%s'; they stay "
+                   "uncompressed until the next roll",
                    PathIn(&place, place.tail), strerror(errno));
         }
     }

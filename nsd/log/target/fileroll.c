@@ -354,8 +354,8 @@ BeginAnew(Ns_LogSink sink, bool isDeleted)
 
     if (isDeleted) {
         Ns_Log(Error,
-               "log[%s]: log file '%s' was deleted: what was written to "
-               "it since then is lost; %s",
+               "log[%s]: log file '%s' was deleted: lines written to it since "
+               "then are lost; %s",
                sink->name, sink->target->file,
                isOpen ? "it is made again"
                       : "lines wait until it can be made again");

@@ -135,8 +135,8 @@ static const Ns_LogSinkOption options[] = {
          .defaultText = "service.name nsd",
          .checkProc = CheckPairs,
          .range = "a list of names and values",
-         .sentence =
-             "Attributes of this server as a resource, in addition to host.name and process.pid."},
+         .sentence = "Attributes of this server as a resource, in addition to "
+                     "host.name and process.pid."},
     [COMPRESSION_OPTION] = {.name = "compression",
                             .kind = NS_LOGSINK_TEXT,
                             .defaultText = "gzip",

@@ -167,8 +167,8 @@ DropForRoom(Retention *rPtr)
                                   : "");
     } else if (wasShort && !targetPtr->isShort) {
         Ns_Log(Notice,
-               "log[%s]: the file system of '%s' has as much room as minfree "
-               "asks for again",
+               "log[%s]: the file system of '%s' has as much free space as "
+               "minfree asks for again",
                rPtr->sink->name, targetPtr->file);
     }
 }
