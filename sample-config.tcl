@@ -5,13 +5,13 @@
 #       change; the rest is good as it is.  It works where it is: in the tree where the
 #       server was built, and below the prefix where it was installed.
 #
-#       What is commented out shows the default.  Sizes may be written as 10MB or
+# Lines that are commented out show the default.  Sizes may be written as 10MB or
 #       64KiB, times as 500ms, 30s, 2m.  `nsd -T -t FILE` checks a configuration.
 
 ######################################################################
 # What most sites change
 
-# Where the server listens: this machine alone, IPv4 and IPv6.  {0.0.0.0 ::} opens it to
+# Where the server listens: only on this machine, IPv4 and IPv6.  {0.0.0.0 ::} opens it to
 # the network.
 set address       {127.0.0.1 ::1}
 set port          8080
@@ -26,11 +26,11 @@ set hostname      ""
 set certificate   ""
 set httpsport     8443
 
-# The monitor and the figures at /metrics have a port of their own, for clients on this
+# The monitor and the figures at /metrics have a separate port, for clients on this
 # machine; 0: none.
 set monitorport   9080
 
-# Who may look at them from other machines, at all ports.
+# Who may look at them from other machines, on all ports.
 set monitoruser     ""
 set monitorpassword ""
 
@@ -45,8 +45,8 @@ set maxinput      32MB
 ######################################################################
 # Everything else
 
-# PORT and ADDRESS in the environment win; a server at another port is a second one, to
-# which the monitor's port does not belong.
+# PORT and ADDRESS in the environment take precedence; a server on another port is a second
+# one, which does not get the monitor's port.
 if {[info exists env(PORT)]} {
     if {$env(PORT) != $port} { set monitorport 0 }
     set port $env(PORT)
@@ -112,7 +112,7 @@ ns_section ns/parameters
   #ns_param cachingmode             full
    # Interpreters that load the server's new state at the same time.
   #ns_param maxconcurrentupdates    1000
-   # Log when so many connections are accepted in one turn, once per second at most;
+   # Log when this many connections are accepted in one turn, once per second at most;
    # 0 = never.
   #ns_param sockacceptlog           4
   #ns_param concurrentinterpcreate  {}         ;# Accepted and ignored.
@@ -146,17 +146,17 @@ ns_section ns/parameters
   #ns_param autosni                 true
    # Memory for all request bodies; beyond that, they go to disk.
   #ns_param maxbodymemory           256MB
-   # Largest value that ns_conn content, ns_getform, ns_http and ns_fileread make of a
-   # body or file; 0: no limit.
+   # Largest body or file that ns_conn content, ns_getform, ns_http and ns_fileread return
+   # as a value; 0: no limit.
   #ns_param maxcontentmemory        256MB      ;# Default: maxbodymemory, if that is set.
    # Disk space for all replies that clients have not taken; beyond that, they are cut
    # off; 0 = no limit.
   #ns_param maxspool                1GB
-   # The same of request bodies that are too large for memory; beyond, they get 503.
+   # The same for request bodies that are too large for memory; beyond that, they get 503.
   #ns_param maxbodyspool            0
    # What both leave free of the file system.
   #ns_param minfree                 0
-   # Directory of both; of bodies without a name.
+   # Directory for both; the files of bodies have no name.
   #ns_param spoolpath               {}
   #ns_param poller                  epoll      ;# How drivers wait for sockets.
    # Follow the progress of uploads that are larger; 0 = none.
@@ -190,7 +190,7 @@ ns_section ns/parameters
    ns_param asynclogwriter          true
    # Limit of log streams, and of log sinks; 0 = those of the configuration and 128 more.
   #ns_param maxlogs                 0
-   # Memory for log records on their way: 64MiB, or 8MiB if no log thread writes, to 128 logs
+   # Memory for records that are not written yet: 64MiB, or 8MiB if no log thread writes, to 128 logs
    # at most.
   #ns_param logmemory               {}
    # Directory of that memory; it should be a memory file system.
@@ -226,7 +226,7 @@ ns_section ns/fastpath
   #ns_param mmap                    false      ;# Map other files instead of reading them.
    # Send F.gz, if it is next to a file F, to clients that accept gzip.
   #ns_param gzip_static             false
-  #ns_param gzip_refresh            false      ;# Make an F.gz that is older than F anew.
+  #ns_param gzip_refresh            false      ;# Remake an F.gz that is older than F.
   #ns_param gzip_cmd                {}         ;# gzip -9 -c
   #ns_param brotli_static           false      ;# The same with F.br.
   #ns_param brotli_refresh          false
@@ -234,7 +234,7 @@ ns_section ns/fastpath
   #ns_param minify_css_cmd          {}         ;# What .css and .js files pass before that.
   #ns_param minify_js_cmd           {}
 
-# Content types, besides those that are built in: extension and type.
+# Content types, in addition to the built-in ones: extension and type.
 ns_section ns/mimetypes
    # Of unknown extensions; */* where nothing is said, and that is not a type.
    ns_param default                 application/octet-stream
@@ -310,7 +310,7 @@ ns_section ns/logsink/slow
    # or a template.
   #ns_param format                  {}
   #ns_param fields                  {}         ;# Names and values added to records in JSON.
-   # What the sink does not get: {ipv4 24 ipv6 48 query remove parameters {token}
+   # What is hidden from the sink: {ipv4 24 ipv6 48 query remove parameters {token}
    # headers {Cookie}}.
   #ns_param mask                    {}
   #ns_param if                      {}         ;# Conditions: {{status >= 400} {url !~ /health*}}.
@@ -322,7 +322,7 @@ ns_section ns/logsink/slow
    ns_param slowthreshold           1s
    # One record in this many; of errors and audit records, all.
   #ns_param sample                  1
-   # Records per second, or N/TIME; a line tells how many were left out.
+   # Records per second, or N/TIME; a line says how many were left out.
   #ns_param maxrate                 {}
   #ns_param onlyerrors              false      ;# Of stream operation: only requests with an error.
    # How far the sink may fall behind in bytes of logmemory; 0 = half of that. Its oldest
@@ -338,7 +338,7 @@ ns_section ns/logsink/slow
    # Rows per database insert, or per Kafka transaction. Default: 50,
    # kafka 10000.
   #ns_param batchsize               {}
-   ns_param rotatesize              10MB       ;# Roll when the file is larger; 0 = never. Nobody watches this one.
+   ns_param rotatesize              10MB       ;# Roll when the file is larger; 0 = never. Nobody looks after this one.
    # Roll whenever this time of the calendar begins, such as 1h, 1d or 1w.
   #ns_param rollevery               {}
    # Roll every day at this hour; with rollevery 1w, on Mondays.
@@ -350,7 +350,7 @@ ns_section ns/logsink/slow
   #ns_param maxage                  0
    # Limit for the total size of rolled files; 0 = none.
   #ns_param maxtotal                0
-   # The oldest rolled files go when less of the file system is free: a size, or N%.
+   # The oldest rolled files are deleted when less of the file system is free: a size, or N%.
   #ns_param minfree                 0
   #ns_param mode                    0644       ;# Permissions of the sink's files.
   #ns_param owner                   {}         ;# Of the sink's files: USER, USER:GROUP, or :GROUP.
@@ -422,14 +422,14 @@ ns_section ns/server/default
   #ns_param relativeredirects       false
    # Field with the id of the request, which replies and logs get; empty: none.
    ns_param requestid               X-Request-Id ;# Default: empty.
-   # Parameters of queries, by a part of their names, whose values ns_server slowest
-   # does not show.
+   # Query parameters, by part of their names, whose values the system log and the lists of
+   # requests hide.
   #ns_param maskparameters          {password passwd secret token key code}
    # Handlers and pages with figures of their own in ns_server routes.
   #ns_param maxroutes               500
    # Error pages end with the server's name and location.
-   # ADP template, below conf of home, of error pages and notices: with variables title,
-   # notice and noticedetail; if there is none, they are built in.
+   # ADP template, below conf of home, for error pages and notices: with variables title,
+   # notice and noticedetail; without it, the built-in ones are used.
   #ns_param noticeadp               returnnotice.adp
   #ns_param noticedetail            true
    # Neither the field Server nor error pages name the server.
@@ -474,12 +474,12 @@ ns_section ns/server/default
   #ns_param highwatermark           80
    # A request that has waited this long gets a new thread; 0 = off.
   #ns_param queuepatience           0.1s
-   # A request that has waited this long for a thread gets 503; 0 = off. Nobody looks at
-   # an empty page for longer.
+   # A request that has waited this long for a thread gets 503; 0 = off. Nobody waits for a
+   # page any longer.
    ns_param queuetimeout            30s
    # A request that has waited longer for a thread is not run if its client has left; 0 = off.
   #ns_param skipabandoned           2s
-   # Cancel a request that runs when its client has left.
+   # Cancel a running request when its client has left.
   #ns_param cancelabandoned         false
    # A request that has run this long is cancelled and gets 503; 0 = off.
   #ns_param maxruntime              0
@@ -543,7 +543,7 @@ ns_section ns/server/default/pools
   #ns_param queuetimeout            0
    # A request that has waited longer for a thread is not run if its client has left; 0 = off.
   #ns_param skipabandoned           2s
-   # Cancel a request that runs when its client has left.
+   # Cancel a running request when its client has left.
   #ns_param cancelabandoned         false
    # A request that has run this long is cancelled and gets 503; 0 = off.
   #ns_param maxruntime              0
@@ -568,11 +568,11 @@ ns_section ns/server/default/fastpath
   #ns_param directoryproc           _ns_dirlist ;# Tcl procedure that shows it.
   #ns_param directoryadp            {}         ;# ADP page that shows it instead.
   #ns_param hidedotfiles            true       ;# Listings leave out names that begin with a dot.
-   # Symbolic links below the page root: yes, no, or owner, those whose owner is that of
-   # what they lead to.
+   # Symbolic links below the page root: yes, no, or owner: only if link and target have the
+   # same owner.
   #ns_param followsymlinks          yes
   #ns_param servedotfiles           false      ;# Serve files whose path has such a name, also beyond /.well-known/.
-   # Files that are neither served nor run as pages: copies that editors leave beside scripts
+   # Files that are neither served nor run as pages: copies that editors leave next to scripts
    # would show their source.
    ns_param denyfiles               {*~ *.bak *.orig *.rej *.save *.swp #*#}
 
@@ -751,11 +751,11 @@ ns_section ns/server/default/module/nssock
    # Speak HTTP/2 with clients that begin with it, such as a proxy in front.
   #ns_param http2clear              false
 
-# Host names, where nssock stands in ns/modules: server and Host value.
+# Host names, if nssock is loaded in ns/modules: server and Host value.
 #ns_section ns/module/nssock/servers
   #ns_param default                 www.example.com
 
-# The HTTPS driver: all that nssock has, and
+# The HTTPS driver: everything that nssock has, and
 if {$certificate ne ""} {
 ns_section ns/server/default/module/nsssl
   #ns_param http2                   true       ;# Offer HTTP/2 to clients (ALPN).
@@ -828,7 +828,7 @@ ns_section ns/server/default/module/nslog
   #ns_param rollonsignal            false      ;# Roll on SIGHUP, too.
   #ns_param rollfmt                 {}         ;# Suffix (strftime) of rolled logs; empty: numbers.
 
-   # The same as for other places where log records go.
+   # As for other places where log records go.
   #ns_param format                  {}
   #ns_param fields                  {}
   #ns_param mask                    {}
@@ -952,7 +952,7 @@ ns_section ns/server/default/module/nslog
 
 ######################################################################
 # Monitoring: the page nsstats.tcl, and figures for a monitoring system.  Without a
-# user and password only clients on this machine may look, at a port of its own.
+# user and password only clients on this machine may look, on a separate port.
 
 ns_section ns/module/nsstats
    ns_param enabled                 true       ;# Serve the monitoring page.
@@ -964,5 +964,5 @@ ns_section ns/module/nsstats
   #ns_param address                 127.0.0.1  ;# Addresses of that port.
    # Figures for each route there; these are many series.
   #ns_param routes                  false
-   ns_param metrics                 true       ;# Answer /metrics: whoever may see the page may see them.
+   ns_param metrics                 true       ;# Serve /metrics, to those who may see the page.
   #ns_param actions                 false      ;# With the password: cancel requests, release memory.

@@ -17,25 +17,25 @@ typedef struct Topic {
 
 static const Topic topics[] = {
     {"ctl",
-     "`nsd ctl` asks a running server, and tells it what to do, also when all\n"
-     "its threads are busy. Root and the server's user may.\n"
+     "`nsd ctl` queries and controls a running server, even when all\n"
+     "its threads are busy. Root and the server's user may use it.\n"
      "\n"
      "    nsd ctl -t FILE COMMAND        FILE: configuration of that server\n"
-     "    nsd ctl --socket PATH COMMAND  PATH: nsd.ctl beside its pid file\n"
+     "    nsd ctl --socket PATH COMMAND  PATH: nsd.ctl, next to its pid file\n"
      "\n"
-     "Status: 0 done, 1 refused or failed, 2 wrong words, 3 no server there.\n"
+     "Status: 0 done, 1 refused or failed, 2 wrong usage, 3 no server there.\n"
      "\n",
      NsHelpControl},
     {"files",
      "Relative paths are below `home` of the configuration.\n"
      "\n"
      "  conf/nsd.tcl           configuration, unless -t names another\n"
-     "  logs/nsd.log           system log; access.log beside it\n"
-     "  logs/nsd.pid           process id; nsd.ctl beside it: control socket\n"
+     "  logs/nsd.log           system log; access.log is next to it\n"
+     "  logs/nsd.pid           process id; nsd.ctl next to it: control socket\n"
      "  logs/nsd.crash         report of the last crash\n"
      "  logs/spill/            log records for which there was no memory\n"
-     "  /dev/shm/nsd-*         log records on their way; a start writes\n"
-     "                         what a killed process has left there\n"
+     "  /dev/shm/nsd-*         log records to be written; a start writes\n"
+     "                         those that a killed process left there\n"
      "  modules/tcl/           Tcl library of the site\n"
      "  pages/                 its pages\n",
      NULL},
@@ -43,22 +43,22 @@ static const Topic topics[] = {
      "  nsd ctl logs           newest records of the running server\n"
      "  nsd --logs FILE        those that a process left in a log memory\n"
      "                         (/dev/shm/nsd-*) or spill file; each with:\n"
-     "    --follow             go on, as the server writes them\n"
-     "  nsd --logs --list      log memory of all servers: whose, records\n"
-     "                         that wait; or that of another directory\n"
+     "    --follow             continue as the server writes them\n"
+     "  nsd --logs --list      log memory of all servers: owner, waiting\n"
+     "                         records; or that of another directory\n"
      "  nsd ctl log sinks      state of each log: what is written, behind,\n"
      "                         dropped\n"
      "  nsd ctl log debug on   entries of that severity from now on\n"
-     "  nsd ctl reopen         open files again that were moved away\n"
-     "  nsd ctl roll           begin new files\n",
+     "  nsd ctl reopen         reopen files that were moved away\n"
+     "  nsd ctl roll           start new files\n",
      NULL},
     {"signals",
-     "  TERM  stop: what was accepted is served; status 0\n"
+     "  TERM  stop, after serving accepted requests; status 0\n"
      "  INT   the same; status 2, so that a watchdog starts the server again\n"
      "  QUIT  stop at once; status 3\n"
      "  HUP   roll logs, read certificates again, run ns_atsignal\n"
-     "  USR1  open log files again that were moved away\n"
-     "  USR2  execute the program again; no connection is refused meanwhile\n",
+     "  USR1  reopen log files that were moved away\n"
+     "  USR2  execute the program again; no connection is refused\n",
      NULL}};
 
 bool

@@ -82,7 +82,7 @@ NsOptionsParse(int argc, char *const *argv, NsOptions *optionsPtr,
     if (argc > 1 && argv[1][0] != '-') {
         /* Who types `nsd stop` does not want to start one. */
         snprintf(errorText, sizeof(errorText),
-                 "unknown command: %.*s; a running server is asked by 'ctl "
+                 "unknown command: %.*s; to ask a running server, use 'ctl "
                  "%.*s'",
                  MAX_WORD, argv[1], MAX_WORD, argv[1]);
         *errorPtr = errorText;
@@ -228,17 +228,17 @@ NsOptionsUsage(FILE *file, const char *program)
         "  --no-wait            end at once, whether the server starts or not\n"
         "  --quiet              with -c: log to the log file only\n"
         "  --strict             as -T, and warnings are errors\n"
-        "  --bind               as -T, and the ports have to be free\n"
-        "  --from-naviserver    as -T, and tell what a site's scripts lack\n"
+        "  --bind               as -T, and check that the ports are free\n"
+        "  --from-naviserver    as -T, and report what a site lacks here\n"
         "  --dump               as -T, and print the configuration as lists\n"
         "  --help [<topic>]     as -h; or about files, signals, ctl, logs\n"
         "  --version            as -V\n"
-        "  --init <directory>   make the first files of a site there\n"
+        "  --init <directory>   create the first files of a site there\n"
         "  --development        show local clients why a page failed\n"
         "  --parameters         print all configuration parameters as Markdown\n"
         "  --logs <file> ...    print the records of a log mapping or spill file\n"
         "  --logs --list        list the log mappings of <dir>, or /dev/shm\n"
-        "  ctl [-t <file>] ...  ask or command a running server: nsd ctl help\n"
+        "  ctl [-t <file>] ...  query or control a running server: nsd ctl help\n"
         "\n",
         program);
 }
@@ -306,7 +306,7 @@ ReportInvalid(const char *word, const char **errorPtr)
                  nearest);
     } else if (word[1] != '-' && word[2] != '\0') {
         snprintf(errorText, sizeof(errorText),
-                 "invalid option: %.*s: options of one letter stand alone",
+                 "invalid option: %.*s: one-letter options cannot be combined",
                  MAX_WORD, word);
     } else {
         snprintf(errorText, sizeof(errorText), "invalid option: %.*s", MAX_WORD,

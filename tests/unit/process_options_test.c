@@ -89,7 +89,7 @@ EveryMistakeHasItsText(void **state)
     } mistakes[] = {
         {"-x", "invalid option: -x"},
         {"stop now",
-         "unknown command: stop; a running server is asked by 'ctl stop'"},
+         "unknown command: stop; to ask a running server, use 'ctl stop'"},
         {"-s", "no parameter for -s option"},
         {"-f -t", "no parameter for -t option"},
         {"-B", "no parameter for -B option"},
@@ -103,9 +103,10 @@ EveryMistakeHasItsText(void **state)
         {"--developement",
          "invalid option: --developement; did you mean --development?"},
         {"-help", "invalid option: -help; did you mean --help?"},
-        {"-force", "invalid option: -force: options of one letter stand alone"},
+        {"-force",
+         "invalid option: -force: one-letter options cannot be combined"},
         {"-tfile a.tcl",
-         "invalid option: -tfile: options of one letter stand alone"}};
+         "invalid option: -tfile: one-letter options cannot be combined"}};
     NsOptions   options;
     const char *error;
 
