@@ -408,13 +408,12 @@ OpenOrphan(const char *path)
         NsRingClose(&ringPtr, false);
         return NULL;
     }
-    Ns_Log(
-        Warning,
-        "log[%s]: the log memory of process %d is gone, and records that were "
-        "nowhere else are lost; %" PRIu64 " records for this sink were on "
-        "disk in '%s', and are written now",
-        slotPtr->name, (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr),
-        path);
+    Ns_Log(Warning,
+           "log[%s]: the log memory of process %d is gone, and so are records "
+           "that were nowhere else; %" PRIu64 " records for this sink were on "
+           "disk in '%s', and are written now",
+           slotPtr->name, (int) ringPtr->headerPtr->pid, NsSpillCount(slotPtr),
+           path);
     return ringPtr;
 }
 
