@@ -10,6 +10,7 @@
 #include "tcl/origins.h"
 
 #include "base/assert.h"
+#include "base/chars.h"
 #include "base/lock.h"
 #include "nsstring.h"
 #include "nsthread.h"
@@ -45,6 +46,8 @@ static void        Note(Tcl_Interp *interp, const char *name, const char *body);
 static Origin     *FindBody(Tcl_Interp *interp, const char *body,
                             Ns_DString *filePtr);
 static Tcl_Obj    *GetFrame(Tcl_Interp *interp, int level);
+static const char *BodyAtEnd(const char *command, const char *body,
+                             size_t *lengthPtr);
 static const char *LastWord(Tcl_Interp *interp, const char *command,
                             size_t *lengthPtr);
 static Origin     *Compare(const char *text, size_t length, const char *body);
@@ -139,7 +142,10 @@ FindBody(Tcl_Interp *interp, const char *body, Ns_DString *filePtr)
         file = Value(frameObj, "file");
         command = Value(frameObj, "cmd");
         if (file != NULL && command != NULL) {
-            word = LastWord(interp, command, &length);
+            word = BodyAtEnd(command, body, &length);
+            if (word == NULL) {
+                word = LastWord(interp, command, &length);
+            }
         }
         originPtr = word == NULL ? NULL : Compare(word, length, body);
         if (originPtr != NULL) {
@@ -181,6 +187,28 @@ GetFrame(Tcl_Interp *interp, int level)
         Tcl_DecrRefCount(words[i]);
     }
     return frameObj;
+}
+
+/*
+ * The body at the end of a command, in braces, when no line of it is continued;
+ * NULL: it is not there in this form.  Most are, and need not be parsed.
+ */
+static const char *
+BodyAtEnd(const char *command, const char *body, size_t *lengthPtr)
+{
+    size_t      length = strlen(body), nBytes = strlen(command);
+    const char *text;
+
+    if (nBytes < length + 3) {
+        return NULL;
+    }
+    text = command + nBytes - length - 1;
+    if (text[length] != '}' || text[-1] != '{' || !NsIsSpace(text[-2])
+        || memcmp(text, body, length) != 0) {
+        return NULL;
+    }
+    *lengthPtr = length;
+    return text;
 }
 
 /*
