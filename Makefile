@@ -57,8 +57,8 @@ BUILT_MODULES  = $(foreach m,$(filter-out $(if $(PQ_LIBS),,nslogpostgresql nsdbp
 # Programs have the library from their start, so its thread-local variables need
 # no call to be found; and nobody asks for what it was built.
 $(ROOM_OBJECTS) $(MAIN_OBJECTS): private COMPILE += -ftls-model=initial-exec -DNS_NO_MODULE_NOTES
-# The one file that looks into an interpreter's insides.
-obj/nsd/tcl/globals.o: private COMPILE += $(TCL_PRIVATE)
+# The files that look into an interpreter's insides.
+obj/nsd/tcl/globals.o obj/nsd/tcl/statesum.o: private COMPILE += $(TCL_PRIVATE)
 obj/nslogpostgresql/%.o obj/nsdbpg/%.o: private COMPILE += $(PQ_INCLUDE)
 
 .PHONY: all build run test test-full retest test-fault install uninstall check check-asan check-tsan check-clang layers lint internals \

@@ -358,6 +358,18 @@ NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
     return TCL_OK;
 }
 
+void
+NsBlueprintNote(NsTclServer *tclPtr, const char *sum, size_t nBytes)
+{
+    NsStateText *textPtr;
+
+    Ns_MutexLock(&tclPtr->lock);
+    textPtr = NsStateTextRef(tclPtr->textPtr);
+    Ns_MutexUnlock(&tclPtr->lock);
+    NsStateTextNote(textPtr, sum, nBytes);
+    NsStateTextUnref(textPtr);
+}
+
 /*
  * A script that fails would leave the server without a thread that can serve.
  */

@@ -41,6 +41,11 @@ int NsBlueprintSave(NsTclServer *tclPtr, const char *script, size_t length,
                     const char *circumstances, Ns_DString *errorPtr);
 
 /*
+ * What the first bytes of the script were made from, for NsStateTextBySum.
+ */
+void NsBlueprintNote(NsTclServer *tclPtr, const char *sum, size_t nBytes);
+
+/*
  * The script, as a new object.
  */
 Tcl_Obj *NsBlueprintScript(NsTclServer *tclPtr);

@@ -21,6 +21,8 @@
 #include "tcl/origins.h"
 #include "tcl/result.h"
 #include "tcl/serverarg.h"
+#include "tcl/statesum.h"
+#include "tcl/statetext.h"
 #include "tcl/trace.h"
 
 static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
@@ -31,13 +33,16 @@ static Tcl_ObjCmdProc InitCmd, CleanupCmd, ReinitCmd, CleanupVarsCmd,
  */
 static Tcl_ObjCmdProc AddModule, RunDeferred, Epoch, Get, GetModules, GetTraces,
     MarkForDelete, OnCreate, OnCleanup, OnDelete, RunTraces, Save, Trace,
-    Update, Bare, Definitions, Others, LoadModules, MaxUpdates, Remake;
+    Update, Bare, Definitions, Others, LoadModules, MaxUpdates, Remake,
+    SaveState, Sum, StateOf;
 
 static int  AppendDefinition(Tcl_Interp *interp, Tcl_Obj *const *words,
                              Tcl_Obj *nameObj, Tcl_Obj *scriptObj);
 static int  AppendFormal(Tcl_Interp *interp, Tcl_Obj *const *words,
                          Tcl_Obj *nameObj, Tcl_Obj *formalObj,
                          Tcl_Obj *formalsObj);
+static int  SaveScript(const NsInterp *itPtr, Tcl_Obj *scriptObj,
+                       const char *circumstances);
 static bool IsBooting(const NsInterp *itPtr);
 static void SetWord(char **wordPtr, const char *word);
 static int  AddTrace(NsInterp *itPtr, int when, Tcl_Obj *scriptPtr, int objc,
@@ -81,7 +86,9 @@ static const NsTclCommand subcmds[] = {
     {"bare", Bare, 1, 2, "key ?facts?", 0},
     {"definitions", Definitions, 1, 1, "procs", 0},
     {"others", Others, 1, 1, "names", 0},
-    {"savestate", Save, 2, 2, "script circumstances", 0},
+    {"savestate", SaveState, 2, 4, "script circumstances ?sum part?", 0},
+    {"stateof", StateOf, 1, 1, "sum", 0},
+    {"sum", Sum, 2, 2, "without text", 0},
     {"loadmodules", LoadModules, 0, NS_TCL_ANY, NULL, 0},
     {"maxconcurrentupdates", MaxUpdates, 0, 1, "?number?", 0},
     {"remake", Remake, 1, 1, "script", 0},
@@ -269,20 +276,78 @@ RunTraces(ClientData clientData, Tcl_Interp *interp, int objc,
 static int
 Save(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
 {
-    const NsInterp *itPtr = clientData;
-    const char     *script, *circumstances = NULL;
-    Ns_DString      error;
-    int             length, result;
+    return SaveScript(clientData, objv[2], NULL);
+}
 
-    script = Tcl_GetStringFromObj(objv[2], &length);
-    if (objc == 4 && Tcl_GetString(objv[3])[0] != '\0') {
-        circumstances = Tcl_GetString(objv[3]);
+/*
+ * The part is the beginning of the script, and made from what the sum is of.
+ */
+static int
+SaveState(ClientData clientData, Tcl_Interp *interp, int objc,
+          Tcl_Obj *const *objv)
+{
+    const NsInterp *itPtr = clientData;
+    const char     *circumstances = Tcl_GetString(objv[3]);
+    const char     *script, *part;
+    int             length, nBytes;
+
+    if (SaveScript(itPtr, objv[2],
+                   circumstances[0] == '\0' ? NULL : circumstances)
+        != TCL_OK) {
+        return TCL_ERROR;
     }
+    if (objc == 6) {
+        script = Tcl_GetStringFromObj(objv[2], &length);
+        part = Tcl_GetStringFromObj(objv[5], &nBytes);
+        if (nBytes <= length && memcmp(script, part, (size_t) nBytes) == 0) {
+            NsBlueprintNote(itPtr->serverPtr->tclPtr, Tcl_GetString(objv[4]),
+                            (size_t) nBytes);
+        }
+    }
+    return TCL_OK;
+}
+
+static int
+SaveScript(const NsInterp *itPtr, Tcl_Obj *scriptObj, const char *circumstances)
+{
+    Ns_DString  error;
+    const char *script;
+    int         length, result;
+
+    script = Tcl_GetStringFromObj(scriptObj, &length);
     Ns_DStringInit(&error);
     result = NsBlueprintSave(itPtr->serverPtr->tclPtr, script, (size_t) length,
                              circumstances, &error);
-    Tcl_DStringResult(interp, &error);
+    Tcl_DStringResult(itPtr->interp, &error);
     return result;
+}
+
+/*
+ * The sum of the interpreter that runs the init file; empty for others, whose
+ * states are their own, and where it cannot be told.
+ */
+static int
+Sum(ClientData clientData, Tcl_Interp *interp, int objc, Tcl_Obj *const *objv)
+{
+    Ns_DString sum;
+
+    Ns_DStringInit(&sum);
+    if (IsBooting(clientData)) {
+        (void) NsStateSum(interp, objv[2], Tcl_GetString(objv[3]), &sum);
+    }
+    return NsTclReturnText(interp, &sum);
+}
+
+/*
+ * What another server has saved as made from this sum; empty: nothing.
+ */
+static int
+StateOf(ClientData clientData, Tcl_Interp *interp, int objc,
+        Tcl_Obj *const *objv)
+{
+    Tcl_Obj *obj = NsStateTextBySum(Tcl_GetString(objv[2]));
+
+    return NsTclReturn(interp, obj == NULL ? Tcl_NewObj() : obj);
 }
 
 static int

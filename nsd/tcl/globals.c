@@ -11,13 +11,7 @@
  */
 
 #include "tcl/globals.h"
-#include "nstcl.h"
-
-#if TCL_MAJOR_VERSION == 8 && TCL_MINOR_VERSION == 6 \
-    && !defined(NS_PLAIN_GLOBALS)
-#define KNOWS_TABLES
-#include <tclInt.h>
-#endif
+#include "tcl/inside.h"
 
 #include "nsstring.h"
 #include "nsthread.h"
@@ -25,7 +19,7 @@
 static bool IsKeptVar(const char *name);
 static void SetEmpty(Tcl_Interp *interp, const char *name, Tcl_Obj *emptyPtr);
 
-#ifdef KNOWS_TABLES
+#ifdef NS_KNOWS_TCL
 
 #define MAX_KEPT    64 /* More globals than this are not remembered. */
 #define MAX_BUCKETS 64 /* Tcl makes no more for MAX_KEPT globals. */
@@ -67,7 +61,6 @@ static bool HasNoError(const NsGlobals *globalsPtr);
 static void Remember(NsInterp *itPtr);
 static void ForgetNames(NsGlobals *globalsPtr);
 static Tcl_HashTable *GlobalTable(Tcl_Interp *interp);
-static Var           *VarOf(Tcl_HashEntry *entryPtr);
 
 void
 NsGlobalsCleanup(NsInterp *itPtr)
@@ -185,7 +178,7 @@ FindGlobals(NsInterp *itPtr, Finding *findingPtr)
     while (findingPtr->n < MAX_AT_ONCE
            && (entryPtr = NsTclNextEntry(tablePtr, entryPtr, &next)) != NULL) {
         Tcl_Obj *namePtr = entryPtr->key.objPtr;
-        Var     *varPtr = VarOf(entryPtr);
+        Var     *varPtr = NsTclVarOf(entryPtr);
 
         if (nSeen < globalsPtr->n && entryPtr == globalsPtr->entries[nSeen]
             && namePtr == globalsPtr->names[nSeen]) {
@@ -242,9 +235,9 @@ Remember(NsInterp *itPtr)
             break; /* Its trace has set it again, say. */
         }
         if (STREQ(name, "errorInfo")) {
-            globalsPtr->errorInfoPtr = VarOf(entryPtr);
+            globalsPtr->errorInfoPtr = NsTclVarOf(entryPtr);
         } else if (STREQ(name, "errorCode")) {
-            globalsPtr->errorCodePtr = VarOf(entryPtr);
+            globalsPtr->errorCodePtr = NsTclVarOf(entryPtr);
         }
         Tcl_IncrRefCount(namePtr);
         globalsPtr->entries[i] = entryPtr;
@@ -273,14 +266,6 @@ GlobalTable(Tcl_Interp *interp)
     Namespace *globalPtr = (Namespace *) Tcl_GetGlobalNamespace(interp);
 
     return &globalPtr->varTable.table;
-}
-
-static Var *
-VarOf(Tcl_HashEntry *entryPtr)
-{
-    return &((VarInHash *) (void *) ((char *) entryPtr
-                                     - offsetof(VarInHash, entry)))
-                ->var;
 }
 
 #else

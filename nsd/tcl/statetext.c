@@ -20,6 +20,8 @@ struct NsStateText {
     /* Guarded by the lock of the list. */
     struct NsStateText *nextPtr;
     int                 nRefs;
+    char               *sum; /* NULL: none is noted. */
+    size_t              nSumBytes;
 };
 
 static struct {
@@ -81,6 +83,47 @@ NsStateTextCreate(const char *script, size_t length, const char *circumstances)
     return textPtr;
 }
 
+void
+NsStateTextNote(NsStateText *textPtr, const char *sum, size_t nBytes)
+{
+    NsAssert(nBytes <= textPtr->length);
+
+    Ns_MutexLock(&texts.lock);
+    if (textPtr->sum == NULL) {
+        textPtr->sum = ns_strdup(sum);
+        textPtr->nSumBytes = nBytes;
+    }
+    Ns_MutexUnlock(&texts.lock);
+}
+
+/*
+ * The object is made when the lock is released: scripts are long.
+ */
+Tcl_Obj *
+NsStateTextBySum(const char *sum)
+{
+    NsStateText *textPtr;
+    Tcl_Obj     *obj;
+
+    Ns_MutexLock(&texts.lock);
+    textPtr = texts.firstPtr;
+    while (textPtr != NULL
+           && (textPtr->sum == NULL || !STREQ(textPtr->sum, sum))) {
+        textPtr = textPtr->nextPtr;
+    }
+    if (textPtr != NULL) {
+        textPtr->nRefs++;
+    }
+    Ns_MutexUnlock(&texts.lock);
+    if (textPtr == NULL) {
+        return NULL;
+    }
+    NsAssert(textPtr->nSumBytes <= INT_MAX);
+    obj = Tcl_NewStringObj(textPtr->script, (int) textPtr->nSumBytes);
+    NsStateTextUnref(textPtr);
+    return obj;
+}
+
 NsStateText *
 NsStateTextRef(NsStateText *textPtr)
 {
@@ -104,6 +147,7 @@ NsStateTextUnref(NsStateText *textPtr)
     }
     Ns_MutexUnlock(&texts.lock);
     if (isLast) {
+        ns_free(textPtr->sum);
         ns_free(textPtr->script);
         ns_free(textPtr);
     }

@@ -33,6 +33,18 @@ NsStateText *NsStateTextCreate(const char *script, size_t length,
                                const char *circumstances);
 
 /*
+ * What the first bytes of the script were made from: a sum, as NsStateSum tells
+ * it.  An earlier note stays.
+ */
+void NsStateTextNote(NsStateText *textPtr, const char *sum, size_t nBytes);
+
+/*
+ * The bytes that were noted with the sum, as a new object; NULL: no text that
+ * somebody has was noted with it.
+ */
+Tcl_Obj *NsStateTextBySum(const char *sum);
+
+/*
  * One more reference; one less, the last of which frees the text.
  */
 NsStateText *NsStateTextRef(NsStateText *textPtr);

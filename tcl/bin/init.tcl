@@ -69,16 +69,17 @@ proc nstrace::record {script} {
         variable maker
         array set needs {}
         array set maker {}
-        # Names of the commands that were there before.
+        # Names of the commands that were there before: a list, and, to find one, an array.
+        variable commands
         variable before
-        # All that was there: what an interpreter has that is new.
+        # The sum of all that was there, or a list of it: what an interpreter has that is new.
         variable start
     }
-    set commands [AllCommands ::]
-    foreach name $commands {
-        set noted::before($name) 1
+    set noted::commands [AllCommands ::]
+    set noted::start [ns_ictl sum {::nstrace ::nsboot ::oo::Obj*} ""]
+    if {$noted::start eq ""} {
+        set noted::start [list $noted::commands [AllVariables ::]]
     }
-    set noted::start [list $commands [AllVariables ::]]
     trace add execution ::rename enter ::nstrace::NoteRename
     trace add execution ::package enter ::nstrace::NotePackage
     trace add execution ::package leave ::nstrace::NoteLoaded
@@ -94,12 +95,71 @@ proc nstrace::record {script} {
 # nstrace::statescript --
 #
 #       The state of this interpreter.
+#
+#       What the added scripts do not add is the same for interpreters whose sums are,
+#       so one server has it from another.
 
 proc nstrace::statescript {} {
     variable added
     namespace eval noted {
         variable isPlain 1
+        variable sum ""
+        # As the sum tells; empty: something has to be told or tried as well.
+        variable repeatable ""
     }
+    if {[info exists noted::start]} {
+        set noted::sum [Sum [list [array get noted::maker] [array get noted::needs] $noted::start]]
+    }
+    set script [expr {$noted::sum eq "" ? "" : [ns_ictl stateof $noted::sum]}]
+    set isQuiet [expr {$script ne "" || [Write script]}]
+    if {$isQuiet && $noted::isPlain && $noted::sum ne ""} {
+        set noted::repeatable [list $noted::sum $script]
+    }
+    # A single added script is at the end, and its error is caught.
+    if {[dict size $added] > 1} {
+        set noted::isPlain 0
+    }
+    dict for {name command} $added {
+        if {[catch {uplevel #0 $command} text] == 1} {
+            ns_log Error "nstrace: script of $name failed: $::errorInfo"
+        } else {
+            append script [Part "nstrace::addscript $name" $text]
+        }
+    }
+    return $script
+}
+
+# nstrace::repeatable --
+#
+#       A sum, and the part of the last state script that servers with this sum have,
+#       too; or an empty list.
+
+proc nstrace::repeatable {} {
+    return $noted::repeatable
+}
+
+# All that decides about the state script, except what is in the namespace noted: that
+# is for the text to tell.  Objects of TclOO are told by their definitions; the names of
+# their namespaces are never the same.  Empty: not known.
+
+proc nstrace::Sum {text} {
+    set objects [lmap name [AllObjects] {
+        list $name [catch { ObjectDefinition $name 1 } definition] $definition
+    }]
+    set packages [lmap name [package names] { list $name [package provide $name] }]
+    set aliases [lmap name [interp aliases {}] {
+        list $name [catch { interp target {} $name } target] $target [interp alias {} $name]
+    }]
+    return [ns_ictl sum {::nstrace::noted ::oo::Obj*} \
+        [list $text $::auto_path [info loaded {}] $objects $packages $aliases]]
+}
+
+# Write the state, without what is added, into the variable of the caller.  True when
+# nothing was to be told the log.
+
+proc nstrace::Write {variable} {
+    upvar 1 $variable script
+    set isQuiet 1
     set paths [LibraryPaths]
     set bare [Bare $paths]
     set loads [LoadedPackages $bare]
@@ -113,6 +173,7 @@ proc nstrace::statescript {} {
         } on error {message} {
             ns_log Error "tcl\[[ns_info server]\]: namespace $space is missing in threads:\
                 it cannot be saved: $message"
+            set isQuiet 0
             continue
         }
         append spaces [lindex $parts 0]
@@ -129,19 +190,12 @@ proc nstrace::statescript {} {
         append script [Definition ::nstrace::$helper] \n
     }
     append script $loads $spaces $procs $objects $nxObjects $links
-    # A single added script is at the end, and its error is caught.
-    if {"$loads$objects$nxObjects" ne "" || [dict size $added] > 1} {
+    if {"$loads$objects$nxObjects" ne ""} {
         set noted::isPlain 0
     }
-    dict for {name command} $added {
-        if {[catch {uplevel #0 $command} text] == 1} {
-            ns_log Error "nstrace: script of $name failed: $::errorInfo"
-        } else {
-            append script [Part "nstrace::addscript $name" $text]
-        }
-    }
     Tell $missing
-    return $script
+    return [expr {$isQuiet && [dict get $missing commands] eq ""
+            && [dict get $missing packages] eq ""}]
 }
 
 # What a bare interpreter has after the paths were set and the binary packages loaded
@@ -635,6 +689,11 @@ proc nstrace::Qualified {space tail} {
 
 proc nstrace::Missing {bare} {
     upvar 0 ::nstrace::noted::before before
+    if {[info exists noted::commands]} {
+        foreach name $noted::commands {
+            set before($name) 1
+        }
+    }
     set objects [NewObjects $bare]
     set commands {}
     foreach name [AllCommands ::] {
@@ -1027,4 +1086,4 @@ proc nsboot::InitCommands {script} {
 ns_ictl loadmodules
 nstrace::record nsboot::Boot
 namespace delete nsboot
-ns_ictl savestate [nstrace::statescript] [nstrace::circumstances]
+ns_ictl savestate [nstrace::statescript] [nstrace::circumstances] {*}[nstrace::repeatable]
