@@ -9,12 +9,15 @@
  *      SQLite calls us back when another connection has the lock that it needs,
  *      and from time to time while a statement runs.  There a request says that
  *      it waits.  Since it must not when scripts run, each call of SQLite that
- *      may take long is followed by EndWait.
+ *      may take long is followed by EndWait.  Waits for the disk are noted
+ *      where they are (disk.h).
  */
 
 #include "nsdb.h"
 
 #include <sqlite3.h>
+
+#include "disk.h"
 
 NS_EXPORT int Ns_ModuleVersion = 1;
 
@@ -57,6 +60,7 @@ typedef struct Config {
     int         busyMs;
     const char *journal;
     bool        hasForeignKeys;
+    const char *vfs; /* NULL: SQLite's own. */
 } Config;
 
 /*
@@ -140,6 +144,7 @@ Ns_DbDriverInit(const char *driver, const char *configSection)
     configPtr->journal = Ns_ConfigString(configSection, "journalmode", "wal");
     configPtr->hasForeignKeys =
         Ns_ConfigBool(configSection, "foreignkeys", NS_TRUE) != 0;
+    configPtr->vfs = DiskVfs();
     return Ns_DbRegisterDriverData(driver, procs, configPtr);
 }
 
@@ -185,7 +190,7 @@ Open(Ns_DbHandle *handle)
     if (sqlite3_open_v2(handle->datasource, &connPtr->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                             | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                        NULL)
+                        configPtr->vfs)
             == SQLITE_OK
         && SetCallbacks(handle) == SQLITE_OK
         && Pragma(handle, "foreign_keys",
