@@ -26,6 +26,7 @@ struct Link {
 };
 
 static bool Connect(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr);
+static bool ConnectNoted(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr);
 static bool Greet(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr);
 static bool Demand(Link *linkPtr, int argc, const char **argv, int64_t deadline,
                    Ns_DString *errorPtr);
@@ -66,7 +67,7 @@ LinkOpen(const Endpoint *endpointPtr, int64_t deadline, Ns_DString *errorPtr)
     linkPtr->sock = NS_INVALID_SOCKET;
     linkPtr->readerPtr = redisReaderCreate();
     Ns_DStringInit(&linkPtr->toSend);
-    if (!Connect(linkPtr, deadline, errorPtr)
+    if (!ConnectNoted(linkPtr, deadline, errorPtr)
         || !Greet(linkPtr, deadline, errorPtr)) {
         LinkClose(linkPtr);
         return NULL;
@@ -87,6 +88,24 @@ LinkClose(Link *linkPtr)
     redisReaderFree(linkPtr->readerPtr);
     Ns_DStringFree(&linkPtr->toSend);
     ns_free(linkPtr);
+}
+
+/*
+ * The name of the host, the connection and TLS each may take as long as they
+ * like, and together take longer than the note.
+ */
+static bool
+ConnectNoted(Link *linkPtr, int64_t deadline, Ns_DString *errorPtr)
+{
+    char what[300];
+    bool isDone;
+
+    snprintf(what, sizeof(what), "nsredis: connects to %s",
+             linkPtr->endpointPtr->name);
+    Ns_TclWaitBegin(what);
+    isDone = Connect(linkPtr, deadline, errorPtr);
+    Ns_TclWaitEnd();
+    return isDone;
 }
 
 static bool
