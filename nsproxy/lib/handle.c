@@ -13,10 +13,20 @@
 
 #define AT_ONCE_MS 2 /* A longer wait is worth the note of its stack. */
 
+/*
+ * What a request waits for.
+ */
+static const char starting[] = "the start of a worker";
+static const char working[] = "a worker";
+
 static ProxyError Start(Tcl_Interp *interp, Proxy *proxyPtr);
 static Worker    *Spawn(Proxy *proxyPtr, ProxyError *errorPtr);
 static bool       Attach(Proxy *proxyPtr, Worker *workerPtr);
 static bool       IsAlive(Proxy *proxyPtr);
+static ProxyError Ping(Proxy *proxyPtr, const char *what);
+static bool       AwaitWorker(const Proxy *proxyPtr, int64_t deadlineMs,
+                              const char *what);
+static void       BeginWait(const Proxy *proxyPtr, const char *what);
 static void       SetState(Proxy *proxyPtr, ProxyState state);
 static ProxyError SendText(Proxy *proxyPtr, const char *text, int length);
 static ProxyError Import(Tcl_Interp *interp, const Tcl_DString *answerPtr,
@@ -66,7 +76,7 @@ Start(Tcl_Interp *interp, Proxy *proxyPtr)
             proxyPtr->workerPtr->nRuns = 0;
         }
         Ns_MutexUnlock(&poolPtr->lock);
-    } else if (ProxyPing(NULL, proxyPtr) != PROXY_OK) {
+    } else if (Ping(proxyPtr, starting) != PROXY_OK) {
         /* The program runs, but is not a worker. */
         error = PROXY_EINIT;
     }
@@ -90,9 +100,11 @@ Spawn(Proxy *proxyPtr, ProxyError *errorPtr)
         Ns_Log(Error, "nsproxy: no socket for a worker: %s", strerror(errno));
         return NULL;
     }
+    BeginWait(proxyPtr, starting);
     pid = Ns_ExecArgv(settingsPtr->exec, NULL, socks[1], socks[1], argv,
                       settingsPtr->env);
     reason = errno;
+    Ns_TclWaitEnd();
     ns_close(socks[1]);
     if (pid <= 0) {
         ns_close(socks[0]);
@@ -267,26 +279,39 @@ ProxyAwait(Proxy *proxyPtr, const Ns_Time *timeoutPtr)
         timeoutPtr = &proxyPtr->settings.evalTimeout;
     }
     if (proxyPtr->state == PROXY_BUSY) {
-        int64_t deadlineMs = ProxyDeadline(timeoutPtr);
-        int     sock = proxyPtr->workerPtr->sock;
-        bool    isDone = ProxyWait(sock, POLLIN, ProxyNowMs() + AT_ONCE_MS);
-
-        if (!isDone) {
-            char what[200];
-
-            snprintf(what, sizeof(what),
-                     "nsproxy: waits for a worker of pool %s",
-                     proxyPtr->poolPtr->name);
-            Ns_TclWaitBegin(what);
-            isDone = ProxyWait(sock, POLLIN, deadlineMs);
-            Ns_TclWaitEnd();
-        }
-        if (!isDone) {
+        if (!AwaitWorker(proxyPtr, ProxyDeadline(timeoutPtr), working)) {
             return PROXY_EEVALTIMEOUT;
         }
         SetState(proxyPtr, PROXY_DONE);
     }
     return PROXY_OK;
+}
+
+/*
+ * False: it has not said anything in time.
+ */
+static bool
+AwaitWorker(const Proxy *proxyPtr, int64_t deadlineMs, const char *what)
+{
+    int  sock = proxyPtr->workerPtr->sock;
+    bool isDone = ProxyWait(sock, POLLIN, ProxyNowMs() + AT_ONCE_MS);
+
+    if (!isDone) {
+        BeginWait(proxyPtr, what);
+        isDone = ProxyWait(sock, POLLIN, deadlineMs);
+        Ns_TclWaitEnd();
+    }
+    return isDone;
+}
+
+static void
+BeginWait(const Proxy *proxyPtr, const char *what)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "nsproxy: waits for %s of pool %s", what,
+             proxyPtr->poolPtr->name);
+    Ns_TclWaitBegin(text);
 }
 
 ProxyError
@@ -407,6 +432,13 @@ ProxyEvaluate(Tcl_Interp *interp, Proxy *proxyPtr, Tcl_Obj *scriptPtr,
 ProxyError
 ProxyPing(Tcl_Interp *interp, Proxy *proxyPtr)
 {
+    return Ping(proxyPtr, working);
+}
+
+static ProxyError
+Ping(Proxy *proxyPtr, const char *what)
+{
+    int64_t     deadlineMs;
     Tcl_DString answer;
     ProxyError  error;
     int         code;
@@ -420,8 +452,9 @@ ProxyPing(Tcl_Interp *interp, Proxy *proxyPtr)
     error = SendText(proxyPtr, "", 0);
     if (error == PROXY_OK) {
         Tcl_DStringInit(&answer);
-        error = ProxyRecvFrame(proxyPtr->workerPtr->sock, &answer,
-                               ProxyDeadline(&proxyPtr->settings.recvTimeout));
+        deadlineMs = ProxyDeadline(&proxyPtr->settings.recvTimeout);
+        (void) AwaitWorker(proxyPtr, deadlineMs, what);
+        error = ProxyRecvFrame(proxyPtr->workerPtr->sock, &answer, deadlineMs);
         if (error == PROXY_OK) {
             error = Import(NULL, &answer, &code);
         }
