@@ -11,7 +11,8 @@
  *      None of them may wait: sockets are non-blocking, and the time limit they
  *      get is zero.  recvProc: bytes read; 0 = nothing there now; -1 = end of
  *      data or error.  sendProc, sendFileProc: bytes taken, 0 = none now; -1 =
- *      error.  detailsProc appends keys and values about the connection, as
+ *      error, with errno EIO when what is to be sent cannot be read.
+ *      detailsProc appends keys and values about the connection, as
  *      list elements.  setupProc: true while the client has begun, and not
  *      finished, what has to come before a request, as a handshake; it is asked
  *      when recvProc has returned 0.  NS_DRIVER_SETUP_WRITE: and recvProc is to

@@ -269,6 +269,7 @@ WriteAll(Ns_Sock *sock, WriteProc *proc, const void *bufs, int nbufs,
         if (n > 0) {
             total += (size_t) n;
         } else if (n == FILE_IS_SHORT) {
+            errno = EIO;
             return total > 0u ? (ssize_t) total : -1;
         } else if (MustRetry(connPtr, sock, n)) {
             break;

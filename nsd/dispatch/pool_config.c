@@ -273,10 +273,10 @@ NsPoolRetryAfter(const NsPool *poolPtr)
                      INT_MAX);
 }
 
-NsRate *
-NsPoolRate(NsPool *poolPtr)
+NsReplyGroup *
+NsPoolReplyGroup(NsPool *poolPtr)
 {
-    return &poolPtr->rate;
+    return &poolPtr->replyGroup;
 }
 
 int64_t
@@ -291,7 +291,7 @@ NsPoolConnectionRate(const NsPool *poolPtr)
 static void
 SetRates(NsPool *poolPtr)
 {
-    atomic_store_explicit(&poolPtr->rate.bytesPerSecond,
+    atomic_store_explicit(&poolPtr->replyGroup.rate.bytesPerSecond,
                           poolPtr->rateKb * (int64_t) 1024,
                           memory_order_relaxed);
     atomic_store_explicit(&poolPtr->connectionRate,

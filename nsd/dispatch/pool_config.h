@@ -8,7 +8,7 @@
 #define NSD_DISPATCH_POOL_CONFIG_H
 
 #include "dispatch/pool.h"
-#include "net/rate.h"
+#include "net/replygroup.h"
 
 /*
  * Once per process, before the configuration is read.
@@ -35,11 +35,11 @@ const char *NsPoolName(const NsPool *poolPtr);
 int NsPoolRetryAfter(const NsPool *poolPtr);
 
 /*
- * The limits of throughput for writers: of all replies of the pool, and bytes
- * per second of each.
+ * For those who send: what all replies of the pool share, and the limit of
+ * each, in bytes per second; 0: none.
  */
-NsRate *NsPoolRate(NsPool *poolPtr);
-int64_t NsPoolConnectionRate(const NsPool *poolPtr);
+NsReplyGroup *NsPoolReplyGroup(NsPool *poolPtr);
+int64_t       NsPoolConnectionRate(const NsPool *poolPtr);
 
 /*
  * The section of its parameters, by which they are read and changed while it

@@ -29,7 +29,7 @@
 #include "base/histogram.h"
 #include "base/lock.h"
 #include "dispatch/pool.h"
-#include "net/rate.h"
+#include "net/replygroup.h"
 
 /*
  * The place where a thread is given work; outlives the thread and serves the
@@ -216,8 +216,8 @@ struct NsPool {
     NsHistogram     *histograms[NS_SPAN_COUNT];
     _Atomic uint64_t statuses[NS_STATUS_SLOTS]; /* By slot. */
 
-    /* The rates above, as writers read them; relaxed. */
-    NsRate          rate;
+    /* The rates above, as writers read them, relaxed; and what they count. */
+    NsReplyGroup    replyGroup;
     _Atomic int64_t connectionRate; /* Bytes per second. */
 };
 

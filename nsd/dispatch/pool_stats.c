@@ -425,6 +425,12 @@ NsPoolCancelled(Ns_DString *dsPtr, NsPool *poolPtr)
 }
 
 void
+NsPoolAborted(Ns_DString *dsPtr, NsPool *poolPtr)
+{
+    NsAbortsAppend(dsPtr, poolPtr->replyGroup.nAborted);
+}
+
+void
 NsPoolThreads(Ns_DString *dsPtr, NsPool *poolPtr)
 {
     int minThreads, maxThreads, nCurrent, nIdle;

@@ -62,8 +62,9 @@ void NsPoolCountBody(NsPool *poolPtr, int64_t bytes);
  * likewise, a dict of the statuses that occurred and how often.  NsPoolSizes: a
  * dict of bodies and replies, in the form of NsPoolBuckets.  NsPoolRefused: how
  * many requests were not run, by reason.  NsPoolCancelled: how many were told
- * to end, by cause.
+ * to end, by cause.  NsPoolAborted: how many replies broke off, by reason.
  */
+void NsPoolAborted(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolCancelled(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolSizes(Ns_DString *dsPtr, NsPool *poolPtr);
 void NsPoolRefused(Ns_DString *dsPtr, NsPool *poolPtr);

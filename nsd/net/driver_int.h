@@ -62,6 +62,7 @@ struct NsSock {
 
     /* The owner. */
     NsSockMode   mode;
+    atomic_bool  isAborted; /* See NsSockCountAbort; relaxed. */
     atomic_ulong sendErrno; /* Why sending failed, if it is known.  The owner
                              * sets it, others may read. */
     bool isBroken;          /* Sending failed. */
@@ -331,6 +332,17 @@ NsDriverCountRefusal(NsDriverThread *threadPtr, int status)
 
     NsAssert(i < NS_REFUSAL_STATUSES);
     atomic_fetch_add_explicit(&threadPtr->refusals[i], 1, memory_order_relaxed);
+}
+
+/*
+ * The limit of all replies of its kind; NULL: none.
+ */
+static inline NsRate *
+NsSockGroupRate(const NsSock *sockPtr)
+{
+    NsReplyGroup *groupPtr = sockPtr->notes.groupPtr;
+
+    return groupPtr == NULL ? NULL : &groupPtr->rate;
 }
 
 /*

@@ -142,6 +142,8 @@ struct NsH2Stream {
     NsStamp  pauseStamp;  /* A rate allows more then; or 0. */
     NsRate   rate;
 
+    NsAbortReason abortReason; /* If it is not sent to the end. */
+
     /* Progress, as seen when time was up last. */
     NsStamp recvStamp;
     NsStamp sendStamp;
@@ -223,6 +225,8 @@ struct NsH2Session {
     unsigned    nResets;
     char        reason[160]; /* What nghttp2 did not like. */
     NsH2Counts  counts;
+
+    NsAbortReason abortReason; /* Of its streams, once isBroken. */
 };
 
 static inline NsH2Stream *

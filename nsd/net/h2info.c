@@ -78,7 +78,7 @@ static void
 AppendLocked(NsH2Stream *streamPtr, Ns_DString *dsPtr, bool isLong)
 {
     NsSock *sockPtr = &streamPtr->sock;
-    NsRate *rates[] = {&streamPtr->rate, sockPtr->notes.sharedRatePtr,
+    NsRate *rates[] = {&streamPtr->rate, NsSockGroupRate(sockPtr),
                        &sockPtr->drvPtr->rate};
     /* In this order: what is consumed was appended before. */
     int64_t consumed = atomic_load_explicit(&streamPtr->consumed,

@@ -34,7 +34,9 @@ static NsStamp LookInterval(const NsDriver *drvPtr);
 
 static void NoteReceiving(NsH2Stream *streamPtr, NsStamp now);
 static bool IsRequestSlow(NsH2Stream *streamPtr, NsStamp now);
-static bool IsReplySlow(NsH2Stream *streamPtr, NsStamp now);
+static bool IsReplySlow(NsH2Stream *streamPtr, NsStamp now,
+                        NsAbortReason *reasonPtr);
+static void GiveUp(NsH2Stream *streamPtr, NsAbortReason reason);
 static bool IsTooLittle(NsStamp *sincePtr, int64_t *bytesThenPtr, int64_t bytes,
                         int rate, NsStamp grace, NsStamp period, NsStamp now);
 
@@ -119,6 +121,7 @@ NsH2CheckTimes(NsH2Session *sessionPtr, NsStamp now)
 {
     const NsDriver *drvPtr = sessionPtr->sockPtr->drvPtr;
     NsStamp         next = now + LookInterval(drvPtr);
+    NsAbortReason   reason;
 
     for (NsH2Stream *streamPtr = sessionPtr->firstPtr; streamPtr != NULL;
          streamPtr = streamPtr->nextPtr) {
@@ -137,17 +140,15 @@ NsH2CheckTimes(NsH2Session *sessionPtr, NsStamp now)
             }
         } else if (streamPtr->isSent && !streamPtr->isReceived) {
             NsH2ReplyReset(streamPtr, NGHTTP2_NO_ERROR);
-        } else if (IsReplySlow(streamPtr, now)) {
-            Ns_Log(Notice, "%s: stopped sending to %s: %s", drvPtr->pub.module,
-                   streamPtr->sock.peer,
-                   "slower than sendwait or minsendrate allow");
-            NsH2ReplyReset(streamPtr, NGHTTP2_CANCEL);
+        } else if (IsReplySlow(streamPtr, now, &reason)) {
+            GiveUp(streamPtr, reason);
         }
     }
     if (sessionPtr->restBytes > 0u
         && now - sessionPtr->restStamp >= drvPtr->params.sendWait) {
         NsH2End(sessionPtr, NGHTTP2_NO_ERROR, "the client takes nothing");
         sessionPtr->isBroken = true;
+        sessionPtr->abortReason = NS_ABORT_SENDWAIT;
     }
     if (sessionPtr->headStamp != 0
         && now - sessionPtr->headStamp >= drvPtr->params.headTimeout) {
@@ -210,7 +211,7 @@ IsRequestSlow(NsH2Stream *streamPtr, NsStamp now)
  * no fault of it.
  */
 static bool
-IsReplySlow(NsH2Stream *streamPtr, NsStamp now)
+IsReplySlow(NsH2Stream *streamPtr, NsStamp now, NsAbortReason *reasonPtr)
 {
     const NsDriverParams *paramsPtr = &streamPtr->sock.drvPtr->params;
     bool isWaiting = streamPtr->isSubmitted && !streamPtr->isDeferred
@@ -227,10 +228,24 @@ IsReplySlow(NsH2Stream *streamPtr, NsStamp now)
         streamPtr->seenSentBody = streamPtr->sentBody;
         streamPtr->sendStamp = now;
     }
-    return now - streamPtr->sendStamp >= paramsPtr->sendWait
-        || IsTooLittle(&streamPtr->sendWindow, &streamPtr->sendWindowBytes,
+    if (now - streamPtr->sendStamp >= paramsPtr->sendWait) {
+        *reasonPtr = NS_ABORT_SENDWAIT;
+        return true;
+    }
+    *reasonPtr = NS_ABORT_SLOW;
+    return IsTooLittle(&streamPtr->sendWindow, &streamPtr->sendWindowBytes,
                        streamPtr->sentBody, paramsPtr->minSendRate,
                        paramsPtr->sendWait, paramsPtr->sendWait, now);
+}
+
+static void
+GiveUp(NsH2Stream *streamPtr, NsAbortReason reason)
+{
+    Ns_Log(Notice, "%s: stopped sending to %s: %s",
+           streamPtr->sock.drvPtr->pub.module, streamPtr->sock.peer,
+           "slower than sendwait or minsendrate allow");
+    streamPtr->abortReason = reason;
+    NsH2ReplyReset(streamPtr, NGHTTP2_CANCEL);
 }
 
 /*

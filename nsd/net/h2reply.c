@@ -10,6 +10,7 @@
 #include "net/h2info.h"
 #include "net/h2tunnel.h"
 #include "net/h2upload.h"
+#include "net/sockio.h"
 #include "net/sls.h"
 #include "net/sockstate.h"
 #include "nsthread.h"
@@ -26,6 +27,7 @@ static size_t  LimitRate(NsH2Stream *streamPtr, size_t length);
 static void    CountRate(NsH2Stream *streamPtr, size_t length);
 static bool    Copy(NsH2Stream *streamPtr, char *bytes, size_t length);
 static bool    EndReceipt(NsH2Stream *streamPtr);
+static bool    IsAborted(const NsH2Stream *streamPtr);
 static void    Free(NsH2Stream *streamPtr);
 
 void
@@ -182,7 +184,7 @@ static size_t
 LimitRate(NsH2Stream *streamPtr, size_t length)
 {
     NsH2Session *sessionPtr = streamPtr->sessionPtr;
-    NsRate      *all[] = {&streamPtr->rate, streamPtr->sock.notes.sharedRatePtr,
+    NsRate      *all[] = {&streamPtr->rate, NsSockGroupRate(&streamPtr->sock),
                           &streamPtr->sock.drvPtr->rate};
     NsRate      *rates[NS_H2_STREAM_RATES];
     int          n = NsRatesInForce(all, NS_H2_STREAM_RATES, rates);
@@ -205,7 +207,7 @@ LimitRate(NsH2Stream *streamPtr, size_t length)
 static void
 CountRate(NsH2Stream *streamPtr, size_t length)
 {
-    NsRate *all[] = {&streamPtr->rate, streamPtr->sock.notes.sharedRatePtr,
+    NsRate *all[] = {&streamPtr->rate, NsSockGroupRate(&streamPtr->sock),
                      &streamPtr->sock.drvPtr->rate};
     NsRate *rates[NS_H2_STREAM_RATES];
     int     n = NsRatesInForce(all, NS_H2_STREAM_RATES, rates);
@@ -314,8 +316,23 @@ NsH2StreamRetire(NsH2Stream *streamPtr)
     }
     if (!streamPtr->isHanded
         || (streamPtr->isFinished && EndReceipt(streamPtr))) {
+        if (IsAborted(streamPtr)) {
+            NsSockCountAbort(&streamPtr->sock, streamPtr->abortReason);
+        }
         Free(streamPtr);
     }
+}
+
+/*
+ * Whether a reply began, or should have, and has not been sent to the end.  A
+ * tunnel has none; nor has a stream whose client is to come with HTTP/1.1.
+ */
+static bool
+IsAborted(const NsH2Stream *streamPtr)
+{
+    return streamPtr->isHanded && !streamPtr->isSent && !streamPtr->isRefused
+        && streamPtr->tunnelPtr == NULL
+        && (streamPtr->hasHead || streamPtr->sock.isBroken);
 }
 
 static void

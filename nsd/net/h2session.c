@@ -490,6 +490,10 @@ NoteSent(nghttp2_session *enginePtr, const nghttp2_frame *framePtr, void *arg)
     if (streamPtr == NULL) {
         return 0;
     }
+    if (type == NGHTTP2_RST_STREAM
+        && framePtr->rst_stream.error_code == NGHTTP2_INTERNAL_ERROR) {
+        streamPtr->abortReason = NS_ABORT_ERROR;
+    }
     if (type == NGHTTP2_RST_STREAM && streamPtr->isHanded && !streamPtr->isSent
         && framePtr->rst_stream.error_code != NGHTTP2_CANCEL
         && framePtr->rst_stream.error_code != NGHTTP2_INTERNAL_ERROR
@@ -900,7 +904,10 @@ NsH2Abandon(NsSock *sockPtr)
 {
     NsH2Session *sessionPtr = sockPtr->sessionPtr;
 
-    sessionPtr->isBroken = true;
+    if (!sessionPtr->isBroken) {
+        sessionPtr->isBroken = true;
+        sessionPtr->abortReason = NS_ABORT_ERROR;
+    }
     TakeNews(sessionPtr);
     Break(sessionPtr);
     Retire(sessionPtr);
@@ -938,6 +945,7 @@ Break(NsH2Session *sessionPtr)
          streamPtr = streamPtr->nextPtr) {
         if (!streamPtr->isClosed) {
             streamPtr->isClosed = true;
+            streamPtr->abortReason = sessionPtr->abortReason;
             NsH2TunnelNoteClose(streamPtr);
             atomic_store_explicit(&streamPtr->isGone, !streamPtr->isSent,
                                   memory_order_release);

@@ -31,6 +31,7 @@ static Ns_ReturnCode SendWaiting(NsSock *sockPtr, const NsPiece *pieces,
                                  int nPieces, size_t skip);
 static ssize_t SendPieces(NsSock *sockPtr, const NsPiece *pieces, int nPieces,
                           size_t skip);
+static void    Break(NsSock *sockPtr, NsAbortReason reason);
 static size_t  TotalBytes(const NsPiece *pieces, int nPieces);
 static bool    MayWait(const NsSock *sockPtr);
 static bool    IsLocalAddress(const NsSock *sockPtr, const char *authority);
@@ -62,7 +63,7 @@ NsSockSend(NsSock *sockPtr, const NsPiece *pieces, int nPieces)
         n = SendPieces(sockPtr, pieces, nPieces, 0u);
         NsAssert(n < 0 || (size_t) n <= total);
         if (n < 0) {
-            sockPtr->isBroken = true;
+            Break(sockPtr, NsSockAbortReason(sockPtr));
         }
         if (n < 0 || (size_t) n == total) {
             NsPiecesRelease(pieces, nPieces);
@@ -161,6 +162,7 @@ void
 NsSockCut(NsSock *sockPtr)
 {
     NsSockAssertHandedOver(sockPtr);
+    NsSockCountAbort(sockPtr, NS_ABORT_ERROR);
     if (unlikely(sockPtr->isStream)) {
         sockPtr->isBroken = true;
     }
@@ -437,7 +439,7 @@ NsSockSetClientData(NsSock *sockPtr, const char *clientData)
 static bool
 IsRateLimited(const NsSock *sockPtr)
 {
-    const NsRate *sharedPtr = sockPtr->notes.sharedRatePtr;
+    const NsRate *sharedPtr = NsSockGroupRate(sockPtr);
     const NsRate *driverPtr = &sockPtr->drvPtr->rate;
 
     return sockPtr->notes.bytesPerSecond > 0
@@ -519,20 +521,29 @@ SendWaiting(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
     NsAssertNoneLocked();
     while (!sockPtr->isBroken && skip < total) {
         Ns_Time wait = NsClockSpan(0, sockPtr->drvPtr->params.sendWait);
-        ssize_t n = -1;
+        ssize_t n;
 
         if (Ns_SockTimedWait(sockPtr->pub.sock, NS_SOCK_WRITE, &wait)
-            == NS_OK) {
-            n = SendPieces(sockPtr, pieces, nPieces, skip);
+            != NS_OK) {
+            Break(sockPtr, NS_ABORT_SENDWAIT);
+            break;
         }
+        n = SendPieces(sockPtr, pieces, nPieces, skip);
         if (n < 0) {
-            sockPtr->isBroken = true;
+            Break(sockPtr, NsSockAbortReason(sockPtr));
         } else {
             skip += (size_t) n;
         }
     }
     NsPiecesRelease(pieces, nPieces);
     return sockPtr->isBroken ? NS_ERROR : NS_OK;
+}
+
+static void
+Break(NsSock *sockPtr, NsAbortReason reason)
+{
+    sockPtr->isBroken = true;
+    NsSockCountAbort(sockPtr, reason);
 }
 
 static size_t

@@ -14,7 +14,7 @@
 #include "nsdriver.h"
 #include "log/stream/receipt.h"
 #include "net/message.h"
-#include "net/rate.h"
+#include "net/replygroup.h"
 
 #include <stdatomic.h>
 
@@ -179,11 +179,11 @@ int64_t NsSockMaxInput(const NsSock *sockPtr);
  * The properties of a request that writers need.
  */
 typedef struct NsSockNotes {
-    NsStamp     queueStamp;     /* For `ns_writer list`. */
-    const char *pool;           /* Likewise; lives as long as the process. */
-    int64_t     bytesPerSecond; /* Of this reply; 0: no limit. */
-    NsRate     *sharedRatePtr;  /* Limit of all replies of its kind, or NULL;
-                                 * lives as long as the process. */
+    NsStamp       queueStamp;     /* For `ns_writer list`. */
+    const char   *pool;           /* Likewise; lives as long as the process. */
+    int64_t       bytesPerSecond; /* Of this reply; 0: no limit. */
+    NsReplyGroup *groupPtr;       /* Of all replies of its kind, or NULL; lives
+                                   * as long as the process. */
 } NsSockNotes;
 
 void NsSockSetNotes(NsSock *sockPtr, const NsSockNotes *notesPtr);

@@ -97,6 +97,28 @@ NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs)
     return n;
 }
 
+void
+NsSockCountAbort(NsSock *sockPtr, NsAbortReason reason)
+{
+    NsReplyGroup *groupPtr = sockPtr->notes.groupPtr;
+
+    NsAssert(reason >= 0 && reason < NS_ABORT_REASONS);
+    if (!atomic_exchange_explicit(&sockPtr->isAborted, true,
+                                  memory_order_relaxed)
+        && groupPtr != NULL) {
+        atomic_fetch_add_explicit(&groupPtr->nAborted[reason], 1,
+                                  memory_order_relaxed);
+    }
+}
+
+NsAbortReason
+NsSockAbortReason(const NsSock *sockPtr)
+{
+    return atomic_load(&sockPtr->sendErrno) == EIO
+        ? NS_ABORT_ERROR
+        : NS_ABORT_CLIENT;
+}
+
 unsigned long
 Ns_SockGetSendErrno(const Ns_Sock *sock)
 {
@@ -158,6 +180,7 @@ SendFileRange(NsSock *sockPtr, const Ns_FileVec *vecPtr)
     } while ((n > 0 && iov.iov_len < room) || (n < 0 && errno == EINTR));
     if (n <= 0) {
         /* Shorter than announced: the reply cannot be completed. */
+        errno = EIO;
         return -1;
     }
     return sockPtr->drvPtr->procs.sendProc(&sockPtr->pub, &iov, 1, &noWait, 0);

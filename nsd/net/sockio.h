@@ -25,4 +25,16 @@ void NsSockBeginClose(NsSock *sockPtr);
  */
 ssize_t NsSockSendNow(NsSock *sockPtr, const Ns_FileVec *vecs, int nVecs);
 
+/*
+ * The reply breaks off.  It counts once, with the first reason given, whatever
+ * threads notice: nothing else is sent on the socket afterwards.
+ */
+void NsSockCountAbort(NsSock *sockPtr, NsAbortReason reason);
+
+/*
+ * Who is to blame when sending failed: drivers have EIO when they cannot read
+ * what they are to send.
+ */
+NsAbortReason NsSockAbortReason(const NsSock *sockPtr);
+
 #endif

@@ -53,6 +53,7 @@ static void         WaitForClient(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static bool         IsTooSlow(NsWriterJob *jobPtr, NsStamp now);
 static void GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text,
                    const char *parameter);
+static void CountAbort(NsWriterJob *jobPtr, NsAbortReason reason);
 static void EndIfFinished(NsWriter *writerPtr, NsWriterJob *jobPtr);
 static void FreeJob(NsWriterJob *jobPtr);
 static int64_t    Missing(const NsWriterJob *jobPtr);
@@ -115,6 +116,7 @@ NsWriterAppend(NsSock *sockPtr, const NsPiece *pieces, int nPieces, size_t skip)
         != NS_OK) {
         static NsEpisode shortage;
 
+        NsSockCountAbort(sockPtr, NS_ABORT_ERROR);
         if (NsEpisodeBegins(&shortage)) {
             Ns_Log(
                 Error,
@@ -278,7 +280,7 @@ CreateJob(NsSock *sockPtr)
     jobPtr->startStamp = NsClockNow();
     jobPtr->pool = sockPtr->notes.pool;
     jobPtr->rates[0] = &jobPtr->rate;
-    jobPtr->rates[1] = sockPtr->notes.sharedRatePtr;
+    jobPtr->rates[1] = NsSockGroupRate(sockPtr);
     jobPtr->rates[2] = &drvPtr->rate;
     NsWriterSetRate(jobPtr, sockPtr->notes.bytesPerSecond);
     jobPtr->clientData = ns_strcopy(sockPtr->clientData);
@@ -439,7 +441,7 @@ Serve(NsWriter *writerPtr, NsWriterJob *jobPtr)
             NsReceiptPause(jobPtr->receiptPtr);
         }
         if (sent < 0) {
-            GiveUp(jobPtr, NS_ABORT_CLIENT, NULL, NULL);
+            GiveUp(jobPtr, NsSockAbortReason(jobPtr->sockPtr), NULL, NULL);
         } else if (sent > 0) {
             NsOutputConsume(&jobPtr->output, (size_t) sent);
             jobPtr->windowBytes += sent;
@@ -570,8 +572,7 @@ static void
 GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text,
        const char *parameter)
 {
-    atomic_fetch_add_explicit(&jobPtr->writerPtr->nAborted[reason], 1,
-                              memory_order_relaxed);
+    CountAbort(jobPtr, reason);
     if (text != NULL) {
         Ns_Time span = NsClockSpan(jobPtr->startStamp, NsClockNow());
 
@@ -588,6 +589,14 @@ GiveUp(NsWriterJob *jobPtr, NsAbortReason reason, const char *text,
     NsOutputClear(&jobPtr->output);
     atomic_store_explicit(&jobPtr->remaining, 0, memory_order_relaxed);
     NsWheelCancel(&jobPtr->writerPtr->loop.wheel, &jobPtr->wheelEntry);
+}
+
+static void
+CountAbort(NsWriterJob *jobPtr, NsAbortReason reason)
+{
+    atomic_fetch_add_explicit(&jobPtr->writerPtr->nAborted[reason], 1,
+                              memory_order_relaxed);
+    NsSockCountAbort(jobPtr->sockPtr, reason);
 }
 
 /*

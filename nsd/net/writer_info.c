@@ -35,11 +35,6 @@ NsWriterAppendList(NsWriter *writerPtr, Ns_DString *dsPtr, const char *server,
 void
 NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
 {
-    static const char *const reasons[NS_ABORT_REASONS] = {
-        [NS_ABORT_CLIENT] = "client",
-        [NS_ABORT_SENDWAIT] = "sendwait",
-        [NS_ABORT_SLOW] = "minsendrate",
-        [NS_ABORT_ERROR] = "error"};
     int64_t nQueued = 0;
     int     nJobs = 0;
 
@@ -60,11 +55,7 @@ NsWriterAppendStats(NsWriter *writerPtr, Ns_DString *dsPtr)
                                           memory_order_relaxed));
     Ns_DStringAppendElement(dsPtr, "aborted");
     Tcl_DStringStartSublist(dsPtr);
-    for (int i = 0; i < NS_ABORT_REASONS; i++) {
-        Ns_DStringPrintf(dsPtr, "%s%s %" PRId64, i > 0 ? " " : "", reasons[i],
-                         atomic_load_explicit(&writerPtr->nAborted[i],
-                                              memory_order_relaxed));
-    }
+    NsAbortsAppend(dsPtr, writerPtr->nAborted);
     Tcl_DStringEndSublist(dsPtr);
     Tcl_DStringEndSublist(dsPtr);
 }

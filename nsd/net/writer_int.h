@@ -62,17 +62,6 @@ struct NsWriterJob {
     atomic_int      fd; /* Of the file being sent; -1. */
 };
 
-/*
- * Why the rest of a reply was not sent.
- */
-typedef enum {
-    NS_ABORT_CLIENT,   /* It has closed the connection. */
-    NS_ABORT_SENDWAIT, /* It takes nothing. */
-    NS_ABORT_SLOW,     /* It takes less than minsendrate. */
-    NS_ABORT_ERROR,    /* Of our own. */
-    NS_ABORT_REASONS
-} NsAbortReason;
-
 struct NsWriter {
     NsDriver   *drvPtr;     /* Constant. */
     int         index;      /* Constant. */

@@ -548,7 +548,7 @@ Send(Direct *directPtr)
                        .queueStamp = directPtr->messagePtr->acceptStamp,
                        .pool = NsPoolName(poolPtr),
                        .bytesPerSecond = NsPoolConnectionRate(poolPtr),
-                       .sharedRatePtr = NsPoolRate(poolPtr)});
+                       .groupPtr = NsPoolReplyGroup(poolPtr)});
     if (NsSockIsForWriter(sockPtr, bodyBytes)) {
         result = NsSockQueue(sockPtr, pieces, nPieces);
     } else {

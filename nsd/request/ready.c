@@ -109,6 +109,8 @@ AnswerHealth(NsConn *connPtr)
     NsPoolNumber(connPtr->serverPtr, &connPtr->work);
     connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
     connPtr->work.filterStamp = connPtr->work.endStamp = now;
+    /* It counts in no pool. */
+    NsSockSetNotes(connPtr->sockPtr, &(NsSockNotes){.queueStamp = now});
     if (!isGood) {
         connPtr->keep = 0;
     }
@@ -171,6 +173,11 @@ Reject(NsConn *connPtr, Ns_ReturnCode reason)
     }
     connPtr->work.queueStamp = connPtr->work.dequeueStamp = now;
     connPtr->work.filterStamp = connPtr->work.endStamp = now;
+    NsSockSetNotes(connPtr->sockPtr,
+                   &(NsSockNotes){
+                       .queueStamp = now,
+                       .pool = NsPoolName(connPtr->work.poolPtr),
+                       .groupPtr = NsPoolReplyGroup(connPtr->work.poolPtr)});
     if (reason != NS_ERROR) {
         Ns_ConnPrintfHeaders(conn, "Retry-After", "%d",
                              NsPoolRetryAfter(connPtr->work.poolPtr));

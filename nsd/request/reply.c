@@ -70,6 +70,7 @@ static bool          IsBodyDue(const NsConn *connPtr);
 static void          Finish(NsConn *connPtr, bool isCut);
 static void          EndBody(NsConn *connPtr);
 static void          Account(NsConn *connPtr);
+static bool          IsBodyOpen(const NsConn *connPtr);
 static void          NoteBytes(NsConn *connPtr);
 static void          CheckReply(const NsConn *connPtr);
 
@@ -184,12 +185,12 @@ Finish(NsConn *connPtr, bool isCut)
         EndBody(connPtr);
     }
     Account(connPtr);
+    if (isCut && IsBodyOpen(connPtr)) {
+        NsSockCut(sockPtr);
+    }
     mayKeep = connPtr->keep > 0 && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0;
     connPtr->sockPtr = NULL;
     connPtr->pub.flags |= NS_CONN_CLOSED;
-    if (isCut) {
-        NsSockCut(sockPtr);
-    }
     NsSockFinish(sockPtr, mayKeep);
     CheckReply(connPtr);
     if (nsConnHooks.closeProc != NULL) {
@@ -474,6 +475,10 @@ Account(NsConn *connPtr)
         && connPtr->bodyBytes != connPtr->responseLength
         && (connPtr->pub.flags & NS_CONN_SKIPBODY) == 0) {
         connPtr->keep = 0;
+        if (connPtr->bodyBytes < connPtr->responseLength && !connPtr->isBroken
+            && (connPtr->pub.flags & NS_CONN_SENTHDRS) != 0) {
+            NsSockCut(connPtr->sockPtr);
+        }
         if (IsOverrun(connPtr)) {
             Ns_Log(Warning,
                    "conn[%s]: the body has %" PRId64
@@ -495,6 +500,18 @@ Account(NsConn *connPtr)
         }
     }
     connPtr->replyState = NS_REPLY_ACCOUNTED;
+}
+
+/*
+ * Whether the client expects more than it got, and no length tells so.
+ */
+static bool
+IsBodyOpen(const NsConn *connPtr)
+{
+    return connPtr->responseLength < 0 && !connPtr->isBroken
+        && (connPtr->pub.flags
+            & (NS_CONN_SENTHDRS | NS_CONN_SENT_LAST_CHUNK | NS_CONN_SKIPBODY))
+        == NS_CONN_SENTHDRS;
 }
 
 static int64_t

@@ -97,7 +97,7 @@ NsConnRun(NsWork *workPtr)
                        .queueStamp = workPtr->queueStamp,
                        .pool = NsPoolName(workPtr->poolPtr),
                        .bytesPerSecond = NsPoolConnectionRate(workPtr->poolPtr),
-                       .sharedRatePtr = NsPoolRate(workPtr->poolPtr)});
+                       .groupPtr = NsPoolReplyGroup(workPtr->poolPtr)});
 
     if (!IsAbandoned(connPtr)) {
         Answer(connPtr);

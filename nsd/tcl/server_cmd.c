@@ -79,7 +79,7 @@ static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
     PoolsSubcmd, MapSubcmd, MappedSubcmd, HostsSubcmd, RealmSubcmd,
     CharsetSubcmd, VhostSubcmd, HistogramSubcmd, StackSubcmd, StatusesSubcmd,
     RefusedSubcmd, CancelSubcmd, SlowestSubcmd, RoutesSubcmd, SizesSubcmd,
-    CancelledSubcmd;
+    CancelledSubcmd, AbortedSubcmd;
 
 typedef struct Subcmd {
     const char *name;
@@ -110,6 +110,7 @@ static const Subcmd subcmds[] = {
     {"waiting", WaitingSubcmd, true, 0, 0},
     {NULL, NULL, false, 0, 0},
     /* Of later releases. */
+    {"aborted", AbortedSubcmd, true, 0, 0},
     {"authprocs", TableSubcmd, true, 0, 0},
     {"buckets", HistogramSubcmd, true, 0, 0},
     {"cancel", CancelSubcmd, false, 2, 0},
@@ -425,6 +426,19 @@ CancelledSubcmd(Tcl_Interp *interp, const Call *callPtr)
 
     Ns_DStringInit(&ds);
     NsPoolCancelled(&ds, callPtr->poolPtr);
+    return NsTclReturnText(interp, &ds);
+}
+
+/*
+ * Replies that broke off, by reason.
+ */
+static int
+AbortedSubcmd(Tcl_Interp *interp, const Call *callPtr)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsPoolAborted(&ds, callPtr->poolPtr);
     return NsTclReturnText(interp, &ds);
 }
 

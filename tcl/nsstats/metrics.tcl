@@ -137,6 +137,9 @@ proc nsstats::PoolMetrics {} {
         dict for {cause n} [ns_server -server $server -pool $pool cancelled] {
             dict lappend samples cancelled "" [dict replace $labels reason $cause] $n
         }
+        dict for {reason n} [ns_server -server $server -pool $pool aborted] {
+            dict lappend samples aborted "" [dict replace $labels reason $reason] $n
+        }
         dict for {kind values} [ns_server -server $server -pool $pool sizes] {
             dict lappend sizes $kind {*}[BucketSamples $labels $values]
         }
@@ -165,6 +168,8 @@ proc nsstats::PoolMetrics {} {
             [dict get $samples abandoned]] \
         [Family counter nsd_cancelled_requests "Requests that were cancelled while they ran." \
             [dict get $samples cancelled]] \
+        [Family counter nsd_aborted_replies "Replies that broke off before their clients had all of them." \
+            [dict get $samples aborted]] \
         [Family histogram nsd_request_body_bytes "Sizes of the bodies of requests that have one." [dict get $sizes body]] \
         [Family histogram nsd_response_bytes "Sizes of replies, with their heads." [dict get $sizes reply]] \
         [Family counter nsd_unfair_requests "Requests refused because their clients had too many (maxwaitperpeer)." \
@@ -297,15 +302,7 @@ proc nsstats::WriterMetrics {} {
         queued     gauge   nsd_writer_queued_bytes "Bytes that a writer thread still has to send."
         sent       counter nsd_writer_sent_bytes   "Bytes that a writer thread has sent."
     }
-    set threads [ns_writer stats]
-    set aborted {}
-    foreach stats $threads {
-        dict for {reason n} [dict get $stats aborted] {
-            lappend aborted "" [dict create driver [dict get $stats module] thread [dict get $stats thread] reason $reason] $n
-        }
-    }
-    return [concat [ThreadFamilies $kinds $threads] [list \
-        [Family counter nsd_aborted_replies "Replies that a writer thread has abandoned." $aborted]]]
+    return [ThreadFamilies $kinds [ns_writer stats]]
 }
 
 #
