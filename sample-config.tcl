@@ -186,6 +186,7 @@ ns_section ns/parameters
   #ns_param logexpanded             false
    # Control characters in messages: 0 raw, 1 all on one line, 2 readable.
   #ns_param sanitizelogfiles        2
+  #ns_param masklogaddr             false      ;# true: no whole addresses of clients in the system log.
    # Log threads write the logs, so that no other thread waits for a disk.
    ns_param asynclogwriter          true
    # Limit of log streams, and of log sinks; 0 = those of the configuration and 128 more.

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 #define V4_BITS 96 /* Of the prefix before an IPv4 address. */
 
 static const uint8_t v4Prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -80,6 +82,26 @@ NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr)
     return (rangePtr->nBits >= V4_BITS || !IsV4(addressPtr))
         && memcmp(a, b, nBytes) == 0
         && (nRest == 0 || (a[nBytes] ^ b[nBytes]) >> (8 - nRest) == 0);
+}
+
+bool
+NsIpCutText(char *text, int nBits4, int nBits6)
+{
+    NsIpAddress address;
+    bool        isV4;
+
+    NsAssert(nBits4 >= 0 && nBits4 <= 32 && nBits6 >= 0 && nBits6 <= 128);
+    if (!NsIpParse(text, &address)) {
+        return false;
+    }
+    isV4 = IsV4(&address);
+    for (int i = isV4 ? V4_BITS + nBits4 : nBits6; i < 128; i++) {
+        address.bytes[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
+    }
+    (void) inet_ntop(isV4 ? AF_INET : AF_INET6,
+                     address.bytes + (isV4 ? sizeof(v4Prefix) : 0), text,
+                     INET6_ADDRSTRLEN);
+    return true;
 }
 
 static bool

@@ -38,6 +38,13 @@ bool NsIpRangeParse(const char *text, NsIpRange *rangePtr);
 bool NsIpRangeHas(const NsIpRange *rangePtr, const NsIpAddress *addressPtr);
 
 /*
+ * Leave the first bits of an address, the rest 0, in a buffer of at least
+ * INET6_ADDRSTRLEN bytes.  An IPv4 address that stands in one of IPv6 becomes
+ * the former.  False if the text is not a numeric address; then it stays.
+ */
+bool NsIpCutText(char *text, int nBits4, int nBits6);
+
+/*
  * Whether it is 0.0.0.0 or ::, which stand for all addresses of a machine.
  */
 bool NsIpIsAny(const NsIpAddress *addressPtr);

@@ -36,6 +36,7 @@ typedef struct NsLogSettings {
     int         maxBackup;      /* 0..999 */
     const char *rollFormat;     /* logrollfmt; NULL or "": numbers. */
     int         sanitize;       /* sanitizelogfiles, 0..3 */
+    bool        hidesAddresses; /* masklogaddr */
     bool        isAsync;        /* asynclogwriter */
     int64_t     memoryBytes;    /* logmemory; 0: 64 MiB. */
     int         maxLogs;        /* Number of streams, and of sinks; raised if

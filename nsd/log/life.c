@@ -108,6 +108,7 @@ NsLogConfigure(const NsLogSettings *settingsPtr)
         .countsRepeats = settingsPtr->countsRepeats,
         .start = start,
         .sanitize = settingsPtr->sanitize};
+    NsEntryHideAddresses(settingsPtr->hidesAddresses);
     file = ns_strcopy(settingsPtr->file);
     (void) Ns_LogSinkSetBackups(systemSink, settingsPtr->rollFormat,
                                 MAX(settingsPtr->maxBackup, 1));

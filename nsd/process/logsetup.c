@@ -102,6 +102,9 @@ static const NsParameter rows[] = {
     NS_INT(NsLogSettings, sanitize, "sanitizelogfiles", "2", 0, 3,
            "Control characters in messages: 0 raw, 1 all on one line, 2 "
            "readable, 3 as 2 with tabs as blanks."),
+    NS_BOOL(NsLogSettings, hidesAddresses, "masklogaddr", "false",
+            "Numeric addresses in the system log without their last part: 24 "
+            "bits of IPv4, 64 of IPv6."),
     NS_BOOL(NsLogSettings, isAsync, "asynclogwriter", "false",
             "Log threads write the logs, so that no other thread waits for a "
             "disk."),

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/fatal.h"
 #include "log/ring/ring.h"
+#include "log/stream/addresses.h"
 #include "log/stream/filter.h"
 #include "log/stream/identity.h"
 #include "log/stream/severity.h"
@@ -54,12 +55,17 @@ static _Thread_local int        nDeferring;
 static _Thread_local Deferred  *firstDeferred;
 static _Thread_local Deferred **lastDeferredPtr;
 
-static NsEntryProcs            procs; /* Constant after NsEntryInit. */
-static atomic_int              pid;   /* Set by that, and after a fork. */
+static atomic_bool             hidesAddresses; /* masklogaddr. */
+static NsEntryProcs            procs;          /* Constant after NsEntryInit. */
+static atomic_int              pid; /* Set by that, and after a fork. */
 static Ns_Tls                  bufferTls;
 static NsLogFatalProc *_Atomic fatalProc;
 
 static inline void LogEntry(const NsLogEntry *entryPtr);
+static void        LogHiding(Ns_LogSeverity severity, const char *message,
+                             size_t length) __attribute__((cold, noinline));
+static inline void LogMessage(Ns_LogSeverity severity, const char *message,
+                              size_t length);
 static void        AddDeferred(Ns_LogSeverity severity, const char *message,
                                size_t length) __attribute__((noinline));
 static void        NoteFork(void);
@@ -148,11 +154,42 @@ Ns_VALog(Ns_LogSeverity severity, const char *fmt, va_list *apPtr)
 void
 NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length)
 {
-    NsLogEntry entry;
-
     if (!Ns_LogSeverityEnabled(severity)) {
         return;
     }
+    if (unlikely(atomic_load_explicit(&hidesAddresses, memory_order_relaxed))) {
+        LogHiding(severity, message, length);
+    } else {
+        LogMessage(severity, message, length);
+    }
+}
+
+void
+NsEntryHideAddresses(bool hides)
+{
+    atomic_store_explicit(&hidesAddresses, hides, memory_order_relaxed);
+}
+
+/*
+ * The one place that all entries pass, before anything gets them: log memory,
+ * filters, buffers of threads, requests' units.
+ */
+static void
+LogHiding(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    Ns_DString ds;
+
+    Ns_DStringInit(&ds);
+    NsAddressesHide(&ds, message, length);
+    LogMessage(severity, Ns_DStringValue(&ds), (size_t) Ns_DStringLength(&ds));
+    Ns_DStringFree(&ds);
+}
+
+static inline void
+LogMessage(Ns_LogSeverity severity, const char *message, size_t length)
+{
+    NsLogEntry entry;
+
     if (unlikely(nDeferring > 0)) {
         AddDeferred(severity, message, length);
         return;

@@ -43,6 +43,12 @@ void NsEntryDescribe(NsLogEntry *entryPtr, Ns_LogSeverity severity,
 void NsEntryLog(Ns_LogSeverity severity, const char *message, size_t length);
 
 /*
+ * From now on the messages of all entries are without the last part of numeric
+ * addresses (addresses.h).
+ */
+void NsEntryHideAddresses(bool hides);
+
+/*
  * From Defer on what this thread logs is kept; SendDeferred sends it on, with
  * the times at which it was logged.  They nest.  For threads that work for a
  * sink, and hold its lock.

@@ -20,12 +20,12 @@
 #include "nsstring.h"
 #include "nsthread.h"
 
-#define MAPPED_BITS 96 /* Before the IPv4 address in a mapped one. */
-#define ALL_BITS    128
+#define MAX_BITS4 32
+#define MAX_BITS6 128
 
 struct NsMask {
     /* Constant after creation. */
-    int     bits4; /* That are kept: of ALL_BITS. */
+    int     bits4; /* That are kept. */
     int     bits6;
     bool    dropsQuery;
     NsKinds parameters;
@@ -65,7 +65,8 @@ NsMaskCreate(const char *text, Ns_DString *errorPtr)
         return NULL;
     }
     maskPtr = ns_calloc(1u, sizeof(*maskPtr));
-    maskPtr->bits4 = maskPtr->bits6 = ALL_BITS;
+    maskPtr->bits4 = MAX_BITS4;
+    maskPtr->bits6 = MAX_BITS6;
     Ns_DStringInit(&maskPtr->request);
     Ns_DStringInit(&maskPtr->referer);
     for (int i = 0; i < n && isOk; i += 2) {
@@ -101,11 +102,8 @@ SetOne(NsMask *maskPtr, const char *key, const char *value,
 {
     NsKinds *listPtr = NULL;
 
-    if (STREQ(key, "ipv4") && SetBits(&maskPtr->bits4, value, 32)) {
-        maskPtr->bits4 += MAPPED_BITS;
-        return true;
-    }
-    if (STREQ(key, "ipv6") && SetBits(&maskPtr->bits6, value, ALL_BITS)) {
+    if ((STREQ(key, "ipv4") && SetBits(&maskPtr->bits4, value, MAX_BITS4))
+        || (STREQ(key, "ipv6") && SetBits(&maskPtr->bits6, value, MAX_BITS6))) {
         return true;
     }
     if (STREQ(key, "query") && STREQ(value, "remove")) {
@@ -171,32 +169,14 @@ NsMaskRecord(NsMask *maskPtr, const NsFieldProcs *procsPtr,
 static NsFieldText
 MaskPeer(NsMask *maskPtr, NsFieldText peer)
 {
-    static const uint8_t mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    NsIpAddress          address;
-    bool                 is4;
-    int                  nBits;
-
-    if ((maskPtr->bits4 == ALL_BITS && maskPtr->bits6 == ALL_BITS)
+    if ((maskPtr->bits4 == MAX_BITS4 && maskPtr->bits6 == MAX_BITS6)
         || peer.length == 0 || peer.length >= sizeof(maskPtr->peer)) {
         return (NsFieldText){NULL, 0};
     }
     memcpy(maskPtr->peer, peer.bytes, peer.length);
     maskPtr->peer[peer.length] = '\0';
-    if (!NsIpParse(maskPtr->peer, &address)) {
+    if (!NsIpCutText(maskPtr->peer, maskPtr->bits4, maskPtr->bits6)) {
         return (NsFieldText){NULL, 0};
-    }
-    is4 = memcmp(address.bytes, mapped, sizeof(mapped)) == 0;
-    nBits = is4 ? maskPtr->bits4 : maskPtr->bits6;
-    NsAssert(nBits >= 0 && nBits <= ALL_BITS);
-    for (int i = nBits; i < ALL_BITS; i++) {
-        address.bytes[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
-    }
-    if (is4) {
-        inet_ntop(AF_INET, address.bytes + sizeof(mapped), maskPtr->peer,
-                  sizeof(maskPtr->peer));
-    } else {
-        inet_ntop(AF_INET6, address.bytes, maskPtr->peer,
-                  sizeof(maskPtr->peer));
     }
     return (NsFieldText){maskPtr->peer, strlen(maskPtr->peer)};
 }
