@@ -126,6 +126,9 @@ static Ns_Callback    HandleHangup;
 static Ns_Callback    ReopenLogs;
 static Ns_Callback    RollSystemLog;
 static Ns_Callback    WatchMemory;
+static void           TellMemory(int64_t bytes);
+static int64_t        FullMemory(const NsLogSettings *settingsPtr);
+static bool           HasManyLogs(void);
 static int            MaxLogs(int maxLogs);
 static int            CountAccessLogs(const char *server);
 static int            CountOf(const char *section);
@@ -167,6 +170,8 @@ NsLogSetup(NsLogPlace place)
                               .configFile = Ns_InfoConfigFile()};
     Raw           raw;
     char         *file, *spill;
+    /* Afterwards the default is there, too. */
+    bool isMemorySet = Ns_ConfigGetValue(SECTION, "logmemory") != NULL;
 
     NsParametersFill(rows, SECTION, &settings);
     NsParametersFill(rawRows, SECTION, &raw);
@@ -183,6 +188,9 @@ NsLogSetup(NsLogPlace place)
         NsLogSetFatalProc(PrintFatal);
     }
     NsLogConfigure(&settings);
+    if (!isMemorySet) {
+        TellMemory(settings.memoryBytes);
+    }
     ConfigureMade(NsSinkFind(SYSTEM));
     NsSinkSetMadeProc(ConfigureMade);
     MakeSinks();
@@ -265,25 +273,54 @@ WatchMemory(void *arg)
     NsSinkTendAll();
 }
 
-/*
- * Where those who log write themselves, little waits; but each log that a
- * thread has written to keeps some of it.
- */
 static void
 AdjustMemory(const void *valuesPtr, NsParameterLimits *limitsPtr)
 {
-    const NsLogSettings *settingsPtr = valuesPtr;
-    bool                 hasMany = MaxLogs(0) > OTHER_LOGS + FEW_LOGS;
-    int64_t bytes = settingsPtr->isAsync || CountOf(SINKS) > 0 || hasMany
-        ? USUAL_MEMORY
-        : SMALL_MEMORY;
+    int64_t bytes = FullMemory(valuesPtr);
 
-    if (!hasMany) {
+    if (!HasManyLogs()) {
         size_t share = MIN(NsMemoryLimit() / SHARE_OF_MEMORY, USUAL_MEMORY);
 
         bytes = MIN(bytes, MAX((int64_t) share, LEAST_MEMORY));
     }
     NsParameterDefault(limitsPtr, bytes);
+}
+
+/*
+ * On a machine with little memory the default is less than elsewhere, so that
+ * sinks fall behind sooner.
+ */
+static void
+TellMemory(int64_t bytes)
+{
+    int64_t full = FullMemory(&started);
+
+    NsAssert(bytes <= full);
+    if (bytes < full) {
+        Ns_Log(Notice,
+               "log: logmemory is %" PRId64 " KiB, not %" PRId64
+               " KiB: of the %zu MiB of the machine or its control group a "
+               "sixteenth, but at least 4 MiB; set logmemory to have more",
+               bytes >> 10, full >> 10, NsMemoryLimit() >> 20);
+    }
+}
+
+/*
+ * Where those who log write themselves, little waits; but each log that a
+ * thread has written to keeps some of it.
+ */
+static int64_t
+FullMemory(const NsLogSettings *settingsPtr)
+{
+    return settingsPtr->isAsync || CountOf(SINKS) > 0 || HasManyLogs()
+        ? USUAL_MEMORY
+        : SMALL_MEMORY;
+}
+
+static bool
+HasManyLogs(void)
+{
+    return MaxLogs(0) > OTHER_LOGS + FEW_LOGS;
 }
 
 /*
