@@ -101,6 +101,20 @@ NsFieldsRead(const NsFieldProcs *procsPtr, const Ns_LogRecord *recordPtr,
     return procsPtr != NULL && procsPtr->readProc(recordPtr, fieldsPtr);
 }
 
+Ns_LogSeverity
+NsFieldsSeverity(const NsFields *fieldsPtr)
+{
+    Ns_LogSeverity own = (Ns_LogSeverity) fieldsPtr->recordPtr->severity;
+    int64_t        status = NsFieldHas(fieldsPtr, NS_FIELD_STATUS)
+               ? fieldsPtr->numbers[NS_FIELD_STATUS]
+               : 0;
+
+    if (own == Error || own == Bug || own == Fatal) {
+        return own;
+    }
+    return status >= 500 ? Error : status >= 400 ? Warning : own;
+}
+
 NsFieldText
 NsVariableText(const NsVariable *variablePtr, const char *name,
                const NsFieldProcs *procsPtr, const NsFields *fieldsPtr)

@@ -178,6 +178,13 @@ bool NsFieldsRead(const NsFieldProcs *procsPtr, const Ns_LogRecord *recordPtr,
                   NsFields *fieldsPtr);
 
 /*
+ * The severity under which daemons and collectors get the record: that of a
+ * request whose status is 500 or more is Error, from 400 on Warning, if its own
+ * is not worse.  Filters go by its own.
+ */
+Ns_LogSeverity NsFieldsSeverity(const NsFields *fieldsPtr);
+
+/*
  * The text of a variable that is one; NULL bytes: the record lacks it.
  */
 NsFieldText NsVariableText(const NsVariable *variablePtr, const char *name,

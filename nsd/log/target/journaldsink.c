@@ -69,7 +69,7 @@ static size_t  FormatFields(Ns_LogSink sink, Ns_LogStream stream,
 static bool    PutMessage(Ns_LogSink sink, Ns_LogStream stream,
                           const Ns_LogRecord *recordPtr, NsLogOut *outPtr);
 static void    PutHead(NsLogOut *outPtr, Ns_LogSink sink,
-                       const Ns_LogRecord *recordPtr);
+                       const NsFields *fieldsPtr);
 static void    PutKnown(NsLogOut *outPtr, const NsFields *fieldsPtr);
 static void    PutField(NsLogOut *outPtr, const char *name, const char *bytes,
                         size_t length);
@@ -319,14 +319,16 @@ FormatFields(Ns_LogSink sink, Ns_LogStream stream,
     NsLogOut     out = {buffer, room, NS_PIECE_HEAD};
     Ns_LogRecord masked;
     NsFields     fields;
+    bool         isRead;
 
     if (!PutMessage(sink, stream, recordPtr, &out)) {
         return 0;
     }
     /* The line above has its own copy that is masked. */
     masked = NsFormRecord(sink->form, stream, recordPtr);
-    PutHead(&out, sink, recordPtr);
-    if (NsFieldsRead(NsStreamFields(stream), &masked, &fields)) {
+    isRead = NsFieldsRead(NsStreamFields(stream), &masked, &fields);
+    PutHead(&out, sink, &fields);
+    if (isRead) {
         PutKnown(&out, &fields);
     }
     return NsPieceEnd(&out);
@@ -375,23 +377,24 @@ PutMessage(Ns_LogSink sink, Ns_LogStream stream, const Ns_LogRecord *recordPtr,
  * What each record has.
  */
 static void
-PutHead(NsLogOut *outPtr, Ns_LogSink sink, const Ns_LogRecord *recordPtr)
+PutHead(NsLogOut *outPtr, Ns_LogSink sink, const NsFields *fieldsPtr)
 {
-    const char *severity =
-        Ns_LogSeverityName((Ns_LogSeverity) recordPtr->severity);
-    const char *identifier = sink->values[IDENTIFIER_OPTION].text;
-    char        stamp[96];
-    NsLogOut    time = {stamp, sizeof(stamp), 0};
+    const Ns_LogRecord *recordPtr = fieldsPtr->recordPtr;
+    Ns_LogSeverity      severity = NsFieldsSeverity(fieldsPtr);
+    const char         *name = Ns_LogSeverityName(severity);
+    const char         *identifier = sink->values[IDENTIFIER_OPTION].text;
+    char                stamp[96];
+    NsLogOut            time = {stamp, sizeof(stamp), 0};
 
     NsJsonTime(&time, recordPtr->time);
     NsAssert(time.length > 2 && time.length <= sizeof(stamp));
-    PutNumber(outPtr, "PRIORITY", NsSeveritySyslog(recordPtr->severity));
+    PutNumber(outPtr, "PRIORITY", NsSeveritySyslog((int) severity));
     PutNumber(outPtr, "SYSLOG_FACILITY", FACILITY_DAEMON);
     PutField(outPtr, "SYSLOG_IDENTIFIER", identifier, strlen(identifier));
     PutNumber(outPtr, "SYSLOG_PID", NsRemoteLoggerPid(sink));
     PutField(outPtr, "NSD_STREAM", recordPtr->stream,
              strlen(recordPtr->stream));
-    PutField(outPtr, "NSD_SEVERITY", severity, strlen(severity));
+    PutField(outPtr, "NSD_SEVERITY", name, strlen(name));
     PutField(outPtr, "NSD_TIME", stamp + 1, time.length - 2); /* No quotes. */
 }
 

@@ -129,19 +129,24 @@ static void
 PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
         const NsFields *fieldsPtr)
 {
-    NsFieldText severity = NsVariableText(NsVariableFind("severity", 8), NULL,
-                                          NULL, fieldsPtr);
+    Ns_LogSeverity severity = NsFieldsSeverity(fieldsPtr);
+    NsFieldText name = NsVariableText(NsVariableFind("severity", 8), NULL, NULL,
+                                      fieldsPtr);
     char        text[160];
     int         n = snprintf(text, sizeof(text),
                              ",\"timeUnixNano\":\"%" PRId64
                              "\",\"observedTimeUnixNano\":\"%" PRId64
                              "\",\"severityNumber\":%d,\"severityText\":",
                              recordPtr->time, recordPtr->time,
-                             SeverityNumber(recordPtr->severity));
+                             SeverityNumber((int) severity));
 
     NsAssert(n > 0 && (size_t) n < sizeof(text));
     NsLogPut(outPtr, text, (size_t) n);
-    NsJsonString(outPtr, severity.bytes, severity.length);
+    if ((int) severity != recordPtr->severity) {
+        name.bytes = Ns_LogSeverityName(severity);
+        name.length = strlen(name.bytes);
+    }
+    NsJsonString(outPtr, name.bytes, name.length);
     PutId(outPtr, ",\"traceId\":\"", &fieldsPtr->texts[NS_FIELD_TRACE_ID],
           TRACE_DIGITS);
     PutId(outPtr, ",\"spanId\":\"", &fieldsPtr->texts[NS_FIELD_SPAN_ID],

@@ -92,8 +92,8 @@ static void    CloseSyslog(Ns_LogSink sink);
 static size_t  FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
                              const Ns_LogRecord *recordPtr, char *buffer,
                              size_t room);
-static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
-                       const char *thread);
+static void    PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
+                       Ns_LogSeverity severity, int pid, const char *thread);
 static void    PutIds(NsLogOut *outPtr, const NsLogEntry *entryPtr);
 static void PutParameter(NsLogOut *outPtr, const char *start, const char *id);
 static const char *HostName(void);
@@ -514,16 +514,24 @@ static size_t
 FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
               const Ns_LogRecord *recordPtr, char *buffer, size_t room)
 {
-    const size_t markBytes = strlen(BYTE_ORDER_MARK);
-    NsLogOut     out = {buffer, room, MAX_LENGTH_DIGITS + 1};
-    NsLogEntry   entry;
-    size_t       start, n, headBytes, textBytes;
-    bool         isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
+    const size_t   markBytes = strlen(BYTE_ORDER_MARK);
+    NsLogOut       out = {buffer, room, MAX_LENGTH_DIGITS + 1};
+    NsLogEntry     entry;
+    NsFields       fields;
+    size_t         start, n, headBytes, textBytes;
+    Ns_LogSeverity severity;
+    bool           isEntry = NsSystemLogDecode(recordPtr, stream, &entry);
 
     if (room < out.length) {
         out.room = 0;
     }
-    PutHead(&out, recordPtr, NsRemoteLoggerPid(sink),
+    if (isEntry) {
+        severity = (Ns_LogSeverity) recordPtr->severity;
+    } else {
+        (void) NsFieldsRead(NsStreamFields(stream), recordPtr, &fields);
+        severity = NsFieldsSeverity(&fields);
+    }
+    PutHead(&out, recordPtr, severity, NsRemoteLoggerPid(sink),
             isEntry ? entry.threadName : NULL);
     PutIds(&out, isEntry ? &entry : NULL);
     headBytes = out.length - MAX_LENGTH_DIGITS - 1;
@@ -566,8 +574,8 @@ FormatMessage(Ns_LogSink sink, Ns_LogStream stream,
  * <PRI>1 TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG
  */
 static void
-PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
-        const char *thread)
+PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr,
+        Ns_LogSeverity severity, int pid, const char *thread)
 {
     time_t    seconds = (time_t) (recordPtr->time / NS_STAMP_SECOND);
     struct tm tm;
@@ -584,7 +592,7 @@ PutHead(NsLogOut *outPtr, const Ns_LogRecord *recordPtr, int pid,
     gmtime_r(&seconds, &tm);
     n = snprintf(head, sizeof(head),
                  "<%d>1 %04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s nsd %d %s ",
-                 FACILITY_DAEMON * 8 + NsSeveritySyslog(recordPtr->severity),
+                 FACILITY_DAEMON * 8 + NsSeveritySyslog((int) severity),
                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
                  tm.tm_min, tm.tm_sec,
                  (int) (recordPtr->time % NS_STAMP_SECOND / 1000), HostName(),
