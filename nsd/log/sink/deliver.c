@@ -399,6 +399,7 @@ CountLine(Ns_LogSink sink, const Ns_LogRecord *recordPtr, size_t length)
     sink->buffer->nLines++;
     if (sink->buffer->oldest == 0) {
         sink->buffer->oldest = recordPtr->time;
+        atomic_store(&sink->counts.bufferedSince, recordPtr->time);
     }
 }
 

@@ -83,6 +83,7 @@ NsFlushOut(Ns_LogSink sink)
     atomic_store(&sink->turns.nKept, 0);
     sink->buffer->nRecords = 0;
     sink->buffer->oldest = 0;
+    atomic_store(&sink->counts.bufferedSince, 0);
     sink->buffer->isUrgent = false;
     NsSinkFdReopenIfDue(sink);
     return true;
@@ -107,11 +108,9 @@ WriteOut(Ns_LogSink sink)
     bool    isWritten;
 
     NsAssert(sink->buffer->nBuffered > 0 && !sink->loan->isLent);
-    atomic_store(&sink->counts.writingSince, sink->buffer->oldest);
     NsBoundLend(sink);
     isWritten = WriteAll(sink, start);
     NsBoundTakeBack(sink);
-    atomic_store(&sink->counts.writingSince, 0);
     NoteReturn(sink, isWritten);
     if (!isWritten) {
         NsDeliverFailed(sink, errno);

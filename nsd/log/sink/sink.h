@@ -217,7 +217,7 @@ void NsSinkGetStats(Ns_LogSink sink, NsSinkStats *statsPtr);
 
 /*
  * The time of the oldest record that the sink has not written, 0: none is
- * known.  Those that are being read just now do not count.  Waits for no
+ * known.  Waits for no
  * target; call without locks.
  */
 int64_t NsSinkOldest(Ns_LogSink sink);

@@ -12,12 +12,15 @@
 #include "log/sink/sink.h"
 
 typedef struct NsSinkCounts {
-    atomic_uint_fast64_t nClaimed;     /* Left by earlier processes; */
-    atomic_uint_fast64_t claimedBytes; /* their bytes, */
-    atomic_int_fast64_t  claimedSince; /* the first one's time, 0: none; */
-    atomic_uint_fast64_t nRecovered;   /* and how many are dealt with. */
-    atomic_int_fast64_t  writingSince; /* Time of the first record in the buffer
-                                        * being written; 0: none is. */
+    atomic_uint_fast64_t nClaimed;      /* Left by earlier processes; */
+    atomic_uint_fast64_t claimedBytes;  /* their bytes, */
+    atomic_int_fast64_t  claimedSince;  /* the first one's time, 0: none; */
+    atomic_uint_fast64_t nRecovered;    /* and how many are dealt with. */
+    atomic_int_fast64_t  bufferedSince; /* Time of the first record in the
+                                         * buffer; 0: it is empty. */
+    atomic_int_fast64_t oldest;    /* When somebody last looked: the time of
+                                    * the first pending record, 0: none, */
+    atomic_uint_fast64_t oldestAt; /* and how many no longer waited then. */
     atomic_uint_fast64_t nDelivered;
     atomic_uint_fast64_t nIgnored;
     atomic_uint_fast64_t nFailed;

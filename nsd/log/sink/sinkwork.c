@@ -13,6 +13,7 @@
 #include "log/sink/sinkwork.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "log/sink/deliver.h"
 #include "log/sink/sink_int.h"
 #include "log/sink/sinkbuffer.h"
@@ -23,8 +24,12 @@
 #include <sched.h>
 
 #define DRAIN_SECONDS 2
+#define BRIEFLY_NS    INT64_C(5000000) /* That a look at a sink may take. */
 
-static bool IsTurnDue(Ns_LogSink sink, uint64_t number);
+static bool     IsTurnDue(Ns_LogSink sink, uint64_t number);
+static bool     TryLockBriefly(Ns_LogSink sink);
+static int64_t  OldestElsewhere(Ns_LogSink sink);
+static uint64_t Done(Ns_LogSink sink);
 
 /*
  * A sink that is not awaited may be stuck in a write.  Threads do not wait for
@@ -76,10 +81,12 @@ NsSinkOldest(Ns_LogSink sink)
     if (oldest != 0) {
         return oldest;
     }
-    if (!NsSinkTryLock(sink)) {
-        return atomic_load(&sink->counts.writingSince);
+    if (!TryLockBriefly(sink)) {
+        return OldestElsewhere(sink);
     }
     oldest = NsSinkFirstTime(sink);
+    atomic_store(&sink->counts.oldestAt, Done(sink));
+    atomic_store(&sink->counts.oldest, oldest);
     NsSinkUnlock(sink);
     if (!atomic_load(&sink->isAwaited)
         && atomic_load(&sink->sleep.state) == NS_SINK_CALLERS
@@ -88,6 +95,53 @@ NsSinkOldest(Ns_LogSink sink)
         NsSinkTakeTurn(sink, 0);
     }
     return oldest;
+}
+
+/*
+ * Who has the lock and nothing in the buffer mostly has it for a moment.
+ */
+static bool
+TryLockBriefly(Ns_LogSink sink)
+{
+    NsStamp end = NsClockNow() + BRIEFLY_NS;
+
+    while (!NsSinkTryLock(sink)) {
+        if (atomic_load(&sink->counts.bufferedSince) != 0
+            || NsClockNow() >= end) {
+            return false;
+        }
+        sched_yield();
+    }
+    return true;
+}
+
+/*
+ * Another thread has the sink: what that has in the buffer, or what was there
+ * before, if nothing has been delivered since.
+ */
+static int64_t
+OldestElsewhere(Ns_LogSink sink)
+{
+    int64_t buffered = atomic_load(&sink->counts.bufferedSince);
+
+    if (buffered != 0) {
+        return buffered;
+    }
+    return atomic_load(&sink->counts.oldestAt) == Done(sink)
+        ? atomic_load(&sink->counts.oldest)
+        : 0;
+}
+
+/*
+ * How many records no longer wait.
+ */
+static uint64_t
+Done(Ns_LogSink sink)
+{
+    return atomic_load(&sink->counts.nDelivered)
+        + atomic_load(&sink->counts.nFailed)
+        + atomic_load(&sink->counts.nDamaged)
+        + atomic_load(&sink->counts.nRejected);
 }
 
 /*
