@@ -42,7 +42,7 @@ static void ReportSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
 static void ReportParameter(NsConfigCheck      *checkPtr,
                             const NsConfigItem *itemPtr, const char *remark);
 static void CheckModule(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr);
-static void CheckStreams(NsConfigCheck *checkPtr);
+static void CheckStreams(void);
 static bool AppendModule(const char *modules, const char *rest,
                          Ns_DString *dsPtr);
 static bool IsOurs(const char *kind);
@@ -97,7 +97,7 @@ NsConfigCheckUnread(void)
     NsConfigCheck check = {.file = NULL};
 
     NsConfigVisit(VisitUnread, &check);
-    CheckStreams(&check);
+    CheckStreams();
     NsConfigLogsCheckMade(&check);
 }
 
@@ -398,34 +398,16 @@ JudgeSection(NsConfigCheck *checkPtr, const NsConfigItem *itemPtr,
     }
 }
 
-/*
- * A sink may wait for a stream that a script makes; more often its name is
- * misspelt.
- */
 static void
-CheckStreams(NsConfigCheck *checkPtr)
+CheckStreams(void)
 {
     const Ns_Set *sinks = Ns_ConfigGetSection("ns/logsinks");
 
     for (int i = 0; sinks != NULL && i < (int) Ns_SetSize(sinks); i++) {
-        Ns_LogSink  sink = NsSinkFind(Ns_SetKey(sinks, i));
-        const char *pattern;
+        Ns_LogSink sink = NsSinkFind(Ns_SetKey(sinks, i));
 
-        for (int j = 0;
-             sink != NULL && (pattern = NsSinkPattern(sink, j)) != NULL; j++) {
-            Ns_LogStream stream;
-            bool         isThere = false;
-
-            for (int k = 0; (stream = NsStreamAt(k)) != NULL; k++) {
-                isThere = isThere || NsStreamMatches(stream, pattern);
-            }
-            if (!isThere) {
-                checkPtr->nProblems++;
-                Ns_Log(Warning,
-                       "config: log sink '%s': there is no stream "
-                       "'%s' (yet)",
-                       Ns_SetKey(sinks, i), pattern);
-            }
+        if (sink != NULL) {
+            NsConfigLogsWarnStreams(sink);
         }
     }
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MPL-2.0
  * config_logs.c --
  *
- *      Log files that more than one log writes to.
+ *      Streams that are not there, and log files that more than one log writes
+ *      to.
  */
 
 #include "process/config_logs.h"
 
-#include "log/sink/sink.h"
+#include "log/stream/stream.h"
 #include "log/target/target.h"
 #include "nsfile.h"
+#include "nslog.h"
 #include "nsparam.h"
 #include "nsset.h"
 #include "nsstring.h"
@@ -26,10 +28,11 @@
  * Lives on the stack of a check.
  */
 typedef struct Files {
-    NsConfigCheck *checkPtr;
+    NsConfigCheck *checkPtr; /* NULL: nothing is reported. */
     Tcl_HashTable  sections; /* By what a file is: of the first log, heap. */
 } Files;
 
+static char *FileOf(Ns_LogSink sink);
 static void  Begin(Files *filesPtr, NsConfigCheck *checkPtr);
 static void  End(Files *filesPtr);
 static void  NoteSystemLog(Files *filesPtr, const char *file);
@@ -102,6 +105,84 @@ NsConfigLogsCheckMade(NsConfigCheck *checkPtr)
         Ns_DStringFree(&section);
     }
     End(&files);
+}
+
+void
+NsConfigLogsWarn(Ns_LogSink sink)
+{
+    char          *file = FileOf(sink);
+    Files          files;
+    Ns_DString     identity;
+    Ns_LogSink     other;
+    Tcl_HashEntry *entryPtr = NULL;
+
+    NsConfigLogsWarnStreams(sink);
+    Begin(&files, NULL);
+    Ns_DStringInit(&identity);
+    if (file != NULL && AppendIdentity(&identity, file)) {
+        for (int i = 0; (other = NsSinkAt(i)) != NULL; i++) {
+            char *otherFile = other == sink ? NULL : FileOf(other);
+
+            if (otherFile != NULL) {
+                Note(&files, NsSinkName(other), "file", otherFile);
+                ns_free(otherFile);
+            }
+        }
+        entryPtr = Tcl_FindHashEntry(&files.sections, identity.string);
+    }
+    if (entryPtr != NULL) {
+        Ns_Log(Warning,
+               "log[%s]: the log file \"%s\" is also that of the sink \"%s\"",
+               NsSinkName(sink), file,
+               (const char *) Tcl_GetHashValue(entryPtr));
+    }
+    Ns_DStringFree(&identity);
+    End(&files);
+    ns_free(file);
+}
+
+/*
+ * On the heap; NULL: it writes to no file, or is gone.
+ */
+static char *
+FileOf(Ns_LogSink sink)
+{
+    NsSinkDraft draft;
+    char       *file = NULL;
+
+    if (NsSinkIsRemoved(sink)) {
+        return NULL;
+    }
+    NsSinkDraftInitFrom(&draft, sink);
+    if (draft.typePtr == &nsFileSinkType && draft.values[0].text != NULL
+        && *draft.values[0].text != '\0') {
+        file = ns_strdup(draft.values[0].text);
+    }
+    NsSinkDraftFree(&draft);
+    return file;
+}
+
+/*
+ * A sink may wait for a stream that a script makes; more often its name is
+ * misspelt.
+ */
+void
+NsConfigLogsWarnStreams(Ns_LogSink sink)
+{
+    const char *pattern;
+
+    for (int i = 0; (pattern = NsSinkPattern(sink, i)) != NULL; i++) {
+        Ns_LogStream stream;
+        bool         isThere = false;
+
+        for (int k = 0; (stream = NsStreamAt(k)) != NULL; k++) {
+            isThere = isThere || NsStreamMatches(stream, pattern);
+        }
+        if (!isThere) {
+            Ns_Log(Warning, "log[%s]: there is no stream '%s' (yet)",
+                   NsSinkName(sink), pattern);
+        }
+    }
 }
 
 static void
@@ -256,7 +337,7 @@ Note(Files *filesPtr, const char *section, const char *key, const char *file)
                                    &isNew);
     if (isNew) {
         Tcl_SetHashValue(entryPtr, ns_strdup(section));
-    } else {
+    } else if (filesPtr->checkPtr != NULL) {
         NsConfigPlace place = NsConfigPlaceOf(section, key);
 
         if (place.file == NULL) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0
  * config_logs.h --
  *
- *      Log files that more than one log writes to: their lines mix, and each
+ *      What is doubtful about logs: streams that nobody has registered, and
+ *      files that more than one log writes to, where lines mix, and each log
  *      rolls the file for itself.
  *
  *      Files are the same by what they are, whatever their names.  What is not
@@ -11,6 +12,7 @@
 #ifndef NSD_PROCESS_CONFIG_LOGS_H
 #define NSD_PROCESS_CONFIG_LOGS_H
 
+#include "log/sink/sink.h"
 #include "process/config_refs.h"
 
 /*
@@ -19,5 +21,13 @@
  */
 void NsConfigLogsCheck(NsConfigCheck *checkPtr);
 void NsConfigLogsCheckMade(NsConfigCheck *checkPtr);
+
+/*
+ * The same of a sink that was made while the server runs, as Warnings; and of
+ * any sink, the streams that are not there (yet).  Any thread, between
+ * NsSinkEnter and NsSinkLeave.
+ */
+void NsConfigLogsWarn(Ns_LogSink sink);
+void NsConfigLogsWarnStreams(Ns_LogSink sink);
 
 #endif

@@ -14,6 +14,7 @@
 #include "log/stream/unit.h"
 #include "nsstring.h"
 #include "nsthread.h"
+#include "process/config_logs.h"
 #include "process/sinkoptions.h"
 #include "tcl/command.h"
 #include "tcl/commands.h"
@@ -28,6 +29,7 @@ static void SetUnsafeError(Tcl_Interp *interp, Ns_LogSink failed, int reason);
 static const char *TypeIn(int objc, Tcl_Obj *const *objv);
 static int  SetOptions(Tcl_Interp *interp, NsSinkDraft *draftPtr, int objc,
                        Tcl_Obj *const *objv);
+static void WarnOf(const char *name);
 static bool Apply(Tcl_Interp *interp, const NsSinkDraft *draftPtr,
                   Ns_LogSink sink, int *statusPtr);
 static int GetSink(Tcl_Interp *interp, int objc, Tcl_Obj *const *objv, int most,
@@ -101,11 +103,26 @@ AddCmd(ClientData clientData, Tcl_Interp *interp, int objc,
             != NS_OK) {
             Tcl_DStringResult(interp, &error);
             status = TCL_ERROR;
+        } else {
+            WarnOf(Tcl_GetString(objv[2]));
         }
         Ns_DStringFree(&error);
     }
     NsSinkDraftFree(&draft);
     return status;
+}
+
+/*
+ * What a start says of its sinks.
+ */
+static void
+WarnOf(const char *name)
+{
+    Ns_LogSink sink = NsSinkFind(name);
+
+    if (sink != NULL) {
+        NsConfigLogsWarn(sink);
+    }
 }
 
 static int
