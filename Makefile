@@ -34,8 +34,8 @@ INCLUDES = -Insd -Iinclude $(TCL_INCLUDE)
 COMPILE  = $(CC) -std=c11 -D_GNU_SOURCE $(DEFINES) -g -fPIC -pthread \
 	-fno-omit-frame-pointer -fno-strict-aliasing \
 	-fno-semantic-interposition $(OPTIMIZE) $(SANITIZE) $(WARNINGS) $(INCLUDES)
-LIBS     = $(TCL_LIBS) $(SSL_LIBS) $(NGHTTP2_LIBS) $(Z_LIBS) $(BROTLI_LIBS) $(ARGON2_LIBS) $(CRYPT_LIBS) \
-	-lrt -ldl -lm -pthread
+LIBS     = $(TCL_LIBS) $(SSL_LIBS) $(NGHTTP2_LIBS) $(Z_LIBS) $(BROTLI_LIBS) $(ZSTD_LIBS) \
+	$(ARGON2_LIBS) $(CRYPT_LIBS) -lrt -ldl -lm -pthread
 
 ROOM_SOURCES   = $(foreach r,$(ROOMS),$(sort $(wildcard nsd/$(r)/*.c)))
 ROOM_OBJECTS   = $(ROOM_SOURCES:%.c=obj/%.o)

@@ -76,6 +76,8 @@ static bool     IsWanted(const Wish *wishPtr, const Ns_LogRecord *recordPtr);
 static void     PrintNew(Printer *printerPtr, const Wish *wishPtr);
 static void     PrintOnce(Printer *printerPtr, const Wish *wishPtr);
 static void     LookAtDisk(Printer *printerPtr);
+static void     TellCompressed(const Printer    *printerPtr,
+                               const NsRingSink *slotPtr);
 static NsSpill *FirstOnDisk(const Printer *printerPtr, int64_t *timePtr);
 static void     PrintFromDisk(Printer *printerPtr, const Wish *wishPtr,
                               NsSpill *spillPtr);
@@ -315,9 +317,25 @@ LookAtDisk(Printer *printerPtr)
         } else if (hasSpill) {
             *spillPtrPtr = NsSpillOpenToLook(ringPtr, slotPtr,
                                              printerPtr->spillPath);
+            if (*spillPtrPtr == NULL && errno == ENOTSUP
+                && number != printerPtr->spillNumbers[i]) {
+                TellCompressed(printerPtr, slotPtr);
+            }
             printerPtr->spillNumbers[i] = number;
         }
     }
+}
+
+static void
+TellCompressed(const Printer *printerPtr, const NsRingSink *slotPtr)
+{
+    char *path = NsSpillPath(printerPtr->ringPtr, slotPtr);
+
+    fprintf(stderr,
+            "nsd: '%s' is compressed, and this server was built without "
+            "libzstd\n",
+            printerPtr->spillPath != NULL ? printerPtr->spillPath : path);
+    ns_free(path);
 }
 
 /*

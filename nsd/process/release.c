@@ -15,6 +15,9 @@
 #include <dlfcn.h>
 #include <openssl/crypto.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 #ifdef HAVE_BROTLI
 #include <brotli/encode.h>
 #endif
@@ -34,6 +37,7 @@ typedef const char *(TextProc) (void);
 typedef int(NumberProc)(void);
 
 static void  AppendBrotli(Ns_DString *dsPtr);
+static void  AppendZstd(Ns_DString *dsPtr);
 static void  AppendSqlite(Ns_DString *dsPtr);
 static void  AppendLibpq(Ns_DString *dsPtr);
 static void *Find(const char *library, const char *name);
@@ -56,6 +60,7 @@ NsReleaseLibraries(Ns_DString *dsPtr)
     Ns_DStringPrintf(dsPtr, "OpenSSL %s, zlib %s",
                      OpenSSL_version(OPENSSL_VERSION_STRING), zlibVersion());
     AppendBrotli(dsPtr);
+    AppendZstd(dsPtr);
     AppendSqlite(dsPtr);
     AppendLibpq(dsPtr);
 }
@@ -68,6 +73,14 @@ AppendBrotli(Ns_DString *dsPtr)
 
     Ns_DStringPrintf(dsPtr, ", brotli %u.%u.%u", version >> 24,
                      (version >> 12) & 0xFFFU, version & 0xFFFU);
+#endif
+}
+
+static void
+AppendZstd(Ns_DString *dsPtr)
+{
+#ifdef HAVE_ZSTD
+    Ns_DStringPrintf(dsPtr, ", zstd %s", ZSTD_versionString());
 #endif
 }
 

@@ -126,10 +126,16 @@ Start(Ns_LogStream *streams)
 static void
 Put(Ns_LogStream stream, int number)
 {
-    static const char filler[FILLER_BYTES];
-    struct iovec      pieces[] = {
-             {&number, sizeof(number)}, {(void *) filler, sizeof(filler)}};
+    char         filler[FILLER_BYTES];
+    uint32_t     random = (uint32_t) number * 2654435761u + 1;
+    struct iovec pieces[] = {
+        {&number, sizeof(number)}, {filler, sizeof(filler)}};
 
+    /* On disk it takes its length: nothing in it comes again. */
+    for (int i = 0; i < FILLER_BYTES; i++) {
+        random = random * 1664525u + 1013904223u;
+        filler[i] = (char) (random >> 24);
+    }
     Ns_LogStreamPut(stream, Notice, pieces, 2);
 }
 

@@ -554,7 +554,8 @@ CheckHeader(const NsRingHeader *headerPtr, uint64_t bytes)
     if (memcmp(headerPtr->magic, MAGIC, sizeof(headerPtr->magic)) != 0) {
         return IsBlank(headerPtr) ? nsRingEmpty : "not a log mapping";
     }
-    if (headerPtr->version != NS_RING_VERSION) {
+    if (headerPtr->version != NS_RING_VERSION
+        && headerPtr->version != NS_RING_VERSION_PLAIN) {
         return "made by another version";
     }
     return AreMeasuresSound(headerPtr, bytes)

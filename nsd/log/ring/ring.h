@@ -36,7 +36,9 @@
 #include "nsstring.h"
 #include "nstypes.h"
 
-#define NS_RING_VERSION 9u
+#define NS_RING_VERSION 10u
+/* Read as well: it differs only in how spill files are written. */
+#define NS_RING_VERSION_PLAIN 9u
 /* No mapping has more; what a mapping has, its header says. */
 #define NS_RING_MAX_STREAMS 16384
 #define NS_RING_MAX_SINKS   16384
@@ -147,7 +149,7 @@ typedef struct NsRingSink {
     int64_t     previous;             /* and the entry before a write: see
                                        * NsLogContext. */
     atomic_uint_fast64_t missing;     /* See NsRingMissing. */
-    atomic_uint          hasSpill;    /* These: see spill.h. */
+    atomic_uint          hasSpill;    /* NsSpillForm; these: see spill.h. */
     uint32_t             spillNumber; /* Part of the file's name. */
     atomic_uint_fast64_t spillDone;
     atomic_uint_fast64_t spillAhead;

@@ -613,10 +613,8 @@ NsLeftoverMeasure(NsRing *ringPtr, const NsRingSink *slotPtr)
         }
     }
     if (nOnDisk > 0) {
-        uint64_t end = atomic_load(&slotPtr->spillEnd);
-
         size.nRecords += nOnDisk;
-        size.bytes += end - MIN(end, atomic_load(&slotPtr->spillDone));
+        size.bytes += NsSpillBytesLeft(slotPtr);
         size.oldest = (int64_t) ringPtr->headerPtr->epoch;
     }
     if (size.nRecords == 0) {

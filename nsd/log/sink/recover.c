@@ -111,6 +111,8 @@ static void           AddCounts(Ns_LogSink to, Ns_LogSink from);
 static void           DropFirstClaim(Ns_LogSink sink);
 static void           CountClaimed(Ns_LogSink sink);
 static bool RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
+static void TellCompressed(Ns_LogSink sink, const NsRing *ringPtr,
+                           const NsRingSink *slotPtr);
 static void MakeStreams(const NsRing *ringPtr, const NsRingSink *slotPtr);
 static bool AskTarget(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr);
 static void DeliverOrphan(NsRing *ringPtr, NsRingSink *slotPtr,
@@ -614,6 +616,11 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
         && NsSinkTakeSpill(sink, ringPtr, slotPtr)
         && DeliverLeftover(sink, ringPtr, slotPtr, &n);
     reason = errno;
+    if (!isDelivered && reason == ENOTSUP
+        && atomic_load(&slotPtr->hasSpill) == NS_SPILL_COMPRESSED
+        && !NsSpillCompresses()) {
+        TellCompressed(sink, ringPtr, slotPtr);
+    }
     NsSinkFreeLanes(sink);
     NsSinkUnlock(sink);
     nLeft = NsLeftoverMeasure(ringPtr, slotPtr).nRecords;
@@ -644,6 +651,27 @@ RecoverFrom(Ns_LogSink sink, NsRing *ringPtr, NsRingSink *slotPtr)
     }
     errno = reason;
     return isDelivered;
+}
+
+/*
+ * The reason for which the sink waits, instead of errno's text.
+ */
+static void
+TellCompressed(Ns_LogSink sink, const NsRing *ringPtr,
+               const NsRingSink *slotPtr)
+{
+    char      *path = NsSpillPath(ringPtr, slotPtr);
+    Ns_DString ds;
+
+    NsAssertLocked(&sink->lock);
+    Ns_DStringInit(&ds);
+    Ns_DStringPrintf(&ds,
+                     "'%s' is compressed, and this server was built without "
+                     "libzstd",
+                     path);
+    NsDeliverComplain(sink, Ns_DStringValue(&ds));
+    Ns_DStringFree(&ds);
+    ns_free(path);
 }
 
 /*

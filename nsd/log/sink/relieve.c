@@ -22,9 +22,6 @@
 #include "log/sink/spill.h"
 #include "nsthread.h"
 
-/* Written to a spill file at a time. */
-#define BATCH_BYTES ((size_t) 256 << 10)
-
 /*
  * A walk over the records to be moved or dropped.
  */
@@ -199,15 +196,22 @@ Pass(Ns_LogSink sink, size_t most, bool isSpilling)
         if (ahead > 0 && ahead < NS_STAMP_SECOND) {
             break;
         }
-        hasRoom = !isSpilling
-            || NsSpillBytes(sink->loan->spillPtr) + placePtr->headPtr->total
-                    + sizeof(NsSpillFrame)
-                <= atomic_load(&sink->limits.maxSpill);
-        if (!hasRoom) {
-            break;
+        if (isSpilling) {
+            NsSpillRoom room =
+                NsSpillRoomFor(sink->loan->spillPtr, placePtr->headPtr->total,
+                               atomic_load(&sink->limits.maxSpill));
+
+            hasRoom = room != NS_SPILL_FULL;
+            if (!hasRoom) {
+                break;
+            }
+            if (room == NS_SPILL_WRITE_FIRST) {
+                isOk = Commit(&walk);
+                continue;
+            }
         }
         PassFirst(&walk);
-        if (isSpilling && sink->loan->spillPtr->nOut >= BATCH_BYTES) {
+        if (isSpilling && sink->loan->spillPtr->nOut >= NS_SPILL_BLOCK_BYTES) {
             isOk = Commit(&walk);
         }
     }

@@ -7,7 +7,7 @@
  *          sinktable.c    the table of sinks, and their mapping
  *          sinklane.c     where a sink reads
  *          sinkstate.c    its settings, and statistics
- *          sinkspill.c    what it has on disk (spill.c)
+ *          sinkspill.c    what it has on disk (spill.c, spillpack.c)
  *          sinkfd.c       its descriptor
  *          sinkmake.c     a sink by itself
  *          sinkwake.c     its lock, its sleep, requests to it

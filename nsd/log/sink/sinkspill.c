@@ -162,7 +162,6 @@ NsSinkNoteSpill(Ns_LogSink sink)
     } else {
         atomic_store(&sink->counts.nSpilled, NsSpillUnread(spillPtr));
         atomic_store(&sink->counts.spilledBytes,
-                     spillPtr->end
-                         - atomic_load(&spillPtr->slotPtr->spillDone));
+                     NsSpillBytesLeft(spillPtr->slotPtr));
     }
 }

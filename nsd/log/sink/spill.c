@@ -13,40 +13,52 @@
 #include "nsthread.h"
 
 #define READ_BYTES ((size_t) 256 << 10)
+/* When a file is nearly full, an addition of less is not written to see how
+ * small it gets. */
+#define LEAST_BYTES ((size_t) 4 << 10)
 /* Given back to the file system at a time. */
 #define PUNCH_BYTES ((uint64_t) 4 << 20)
 
 static atomic_uint lastNumber;
 
-static bool     IsTaken(const NsRing *ringPtr, const NsRingSink *slotPtr);
-static void     Reset(NsRingSink *slotPtr);
-static NsSpill *Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path);
-static void     Bound(NsSpill *spillPtr);
-static NsSpill *Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
-                     int mode);
-static void     Rewind(NsSpill *spillPtr);
-static NsRing  *OpenNext(const NsSpill *spillPtr);
-static char    *PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr);
-static char    *PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr);
-static NsSpill *CreateKept(const NsSpill *spillPtr);
-static bool     CopyNext(NsSpill *spillPtr, NsRing *nextPtr);
-static bool     CopyKept(NsSpill *spillPtr, NsSpillKeepProc *isKept,
-                         bool *hasOthersPtr);
-static bool     Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr);
-static bool     UseKept(NsSpill *keptPtr);
-static bool     MakeDirectory(const char *directory);
-static NsSpill *Attach(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
-                       int fd);
-static bool     IsOurs(int fd);
-static void     Settle(NsSpill *spillPtr);
-static size_t   SizeOf(const NsSpillFrame *framePtr);
+static NsSpillForm FormOf(const NsRing *ringPtr);
+static bool        IsTaken(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static void        Reset(NsRingSink *slotPtr);
+static NsSpill    *Create(NsRing *ringPtr, NsRingSink *slotPtr, char *path);
+static void        Bound(NsSpill *spillPtr);
+static NsSpill    *Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
+                        int mode);
+static void        Rewind(NsSpill *spillPtr);
+static NsRing     *OpenNext(const NsSpill *spillPtr);
+static char       *PathOfNext(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static char       *PathOfNew(const NsRing *ringPtr, const NsRingSink *slotPtr);
+static NsSpill    *CreateKept(const NsSpill *spillPtr);
+static bool        CopyNext(NsSpill *spillPtr, NsRing *nextPtr);
+static bool        CopyKept(NsSpill *spillPtr, NsSpillKeepProc *isKept,
+                            bool *hasOthersPtr);
+static bool        Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr);
+static bool        UseKept(NsSpill *keptPtr);
+static bool        MakeDirectory(const char *directory);
+static NsSpill    *Attach(NsRing *ringPtr, NsRingSink *slotPtr, char *path,
+                          int fd);
+static bool        IsOurs(int fd);
+static void        Settle(NsSpill *spillPtr);
+static bool        HasBlocks(const NsSpill *spillPtr);
+static uint64_t    PositionOf(const NsSpill *spillPtr, uint64_t offset);
+static bool        WriteOut(const NsSpill *spillPtr, uint64_t *offsetPtr);
+static bool        WriteBlocks(NsSpill *spillPtr, uint64_t *offsetPtr);
+static const NsSpillFrame *PlainHead(NsSpill *spillPtr);
 static uint32_t Checksum(const NsSpillFrame *framePtr, const void *bytes);
-static bool     Fill(NsSpill *spillPtr, size_t need);
+static const NsSpillFrame *HeadInBlock(NsSpill *spillPtr);
+static bool                UnpackBlock(NsSpill *spillPtr);
+static const NsSpillBlock *BlockHead(NsSpill *spillPtr, size_t need);
+static bool                Fill(NsSpill *spillPtr, uint64_t at, size_t need);
 
 NsSpill *
 NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
 {
     const char *directory = ringPtr->headerPtr->spillDirectory;
+    NsSpillForm form;
     NsSpill    *spillPtr;
 
     if (*directory == '\0') {
@@ -57,17 +69,31 @@ NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr)
         return NULL;
     }
     Reset(slotPtr);
+    form = FormOf(ringPtr);
     do {
         slotPtr->spillNumber = (atomic_fetch_add(&lastNumber, 1) + 1)
             % NS_SPILL_GENERATION;
     } while (IsTaken(ringPtr, slotPtr));
     /* Set first, so that no file exists that nobody would look for. */
-    atomic_store(&slotPtr->hasSpill, 1u);
+    atomic_store(&slotPtr->hasSpill, (unsigned) form);
     spillPtr = Create(ringPtr, slotPtr, NsSpillPath(ringPtr, slotPtr));
     if (spillPtr == NULL) {
         atomic_store(&slotPtr->hasSpill, 0u);
     }
     return spillPtr;
+}
+
+/*
+ * How a new file is written.  The version that made this mapping may be the
+ * next to read it.
+ */
+static NsSpillForm
+FormOf(const NsRing *ringPtr)
+{
+    if (ringPtr->headerPtr->version == NS_RING_VERSION_PLAIN) {
+        return NS_SPILL_PLAIN;
+    }
+    return NsSpillCompresses() ? NS_SPILL_COMPRESSED : NS_SPILL_BLOCKS;
 }
 
 /*
@@ -177,8 +203,9 @@ Bound(NsSpill *spillPtr)
     if (fstat(spillPtr->fd, &st) != 0 || st.st_size < spillPtr->base) {
         spillPtr->end = 0;
     } else {
-        spillPtr->end = MIN(spillPtr->end,
-                            (uint64_t) (st.st_size - spillPtr->base));
+        uint64_t size = (uint64_t) (st.st_size - spillPtr->base);
+
+        spillPtr->end = MIN(spillPtr->end, PositionOf(spillPtr, size));
     }
 }
 
@@ -188,7 +215,8 @@ Bound(NsSpill *spillPtr)
 static NsSpill *
 Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int mode)
 {
-    int fd = open(path, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    NsSpill *spillPtr;
+    int      fd = open(path, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd >= 0 && mode != O_RDONLY && !IsOurs(fd)) {
         close(fd);
@@ -202,7 +230,12 @@ Open(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int mode)
         errno = reason;
         return NULL;
     }
-    return Attach(ringPtr, slotPtr, path, fd);
+    spillPtr = Attach(ringPtr, slotPtr, path, fd);
+    if (spillPtr->form == NS_SPILL_COMPRESSED && !NsSpillCompresses()) {
+        NsSpillClose(&spillPtr);
+        errno = ENOTSUP;
+    }
+    return spillPtr;
 }
 
 /*
@@ -214,7 +247,7 @@ Rewind(NsSpill *spillPtr)
     spillPtr->nRead = 0;
     spillPtr->read = MIN(atomic_load(&spillPtr->slotPtr->spillDone),
                          spillPtr->end);
-    spillPtr->freed = spillPtr->read;
+    spillPtr->freed = NsSpillOffset(spillPtr->form, spillPtr->read);
 }
 
 bool
@@ -289,6 +322,7 @@ CreateKept(const NsSpill *spillPtr)
 
     memcpy(slotPtr, spillPtr->slotPtr, sizeof(*slotPtr));
     slotPtr->spillNumber += NS_SPILL_GENERATION;
+    atomic_store(&slotPtr->hasSpill, (unsigned) FormOf(spillPtr->ringPtr));
     atomic_store(&slotPtr->intent, NS_RING_IDLE);
     NsRingSetMissing(slotPtr, 0);
     Reset(slotPtr);
@@ -368,7 +402,7 @@ static bool
 Keep(NsSpill *keptPtr, const NsSpillFrame *framePtr)
 {
     NsSpillAdd(keptPtr, framePtr, framePtr + 1);
-    return keptPtr->nOut < READ_BYTES || NsSpillWrite(keptPtr, false);
+    return keptPtr->nOut < NS_SPILL_BLOCK_BYTES || NsSpillWrite(keptPtr, false);
 }
 
 /*
@@ -408,7 +442,7 @@ NsSpillDelete(NsSpill **spillPtrPtr)
         slotPtr->spillNumber = keptPtr->spillNumber;
         slotPtr->spillEnd = keptPtr->spillEnd;
         slotPtr->nSpilled = keptPtr->nSpilled;
-        atomic_store(&slotPtr->hasSpill, 1u);
+        atomic_store(&slotPtr->hasSpill, atomic_load(&keptPtr->hasSpill));
     }
     NsSpillClose(spillPtrPtr);
 }
@@ -424,6 +458,12 @@ NsSpillClose(NsSpill **spillPtrPtr)
     }
     if (spillPtr->isOfKept) {
         ns_free(spillPtr->slotPtr);
+    }
+    if (spillPtr->packerPtr != NULL) {
+        NsSpillPackerDestroy(&spillPtr->packerPtr);
+    }
+    if (spillPtr->unpackerPtr != NULL) {
+        NsSpillUnpackerDestroy(&spillPtr->unpackerPtr);
     }
     close(spillPtr->fd);
     ns_free(spillPtr->isKept);
@@ -467,7 +507,7 @@ NsSpillUnread(const NsSpill *spillPtr)
 void
 NsSpillAdd(NsSpill *spillPtr, const NsSpillFrame *framePtr, const void *bytes)
 {
-    size_t        size = SizeOf(framePtr);
+    size_t        size = NsSpillFrameBytes(framePtr);
     size_t        length = framePtr->record.length;
     NsSpillFrame *toPtr;
 
@@ -478,7 +518,9 @@ NsSpillAdd(NsSpill *spillPtr, const NsSpillFrame *framePtr, const void *bytes)
     toPtr = (NsSpillFrame *) (void *) (spillPtr->out + spillPtr->nOut);
     *toPtr = *framePtr;
     toPtr->record.epoch = (uint32_t) spillPtr->ringPtr->headerPtr->epoch;
-    toPtr->record.checksum = Checksum(toPtr, bytes);
+    if (!HasBlocks(spillPtr)) {
+        toPtr->record.checksum = Checksum(toPtr, bytes);
+    }
     memcpy(toPtr + 1, bytes, length);
     memset((char *) (toPtr + 1) + length, 0, size - sizeof(*toPtr) - length);
     spillPtr->nOut += size;
@@ -489,18 +531,21 @@ bool
 NsSpillWrite(NsSpill *spillPtr, bool isRead)
 {
     NsRingSink *slotPtr = spillPtr->slotPtr;
-    uint64_t    end = spillPtr->end;
-    size_t      n = spillPtr->nOut;
+    uint64_t    begin = spillPtr->end;
+    uint64_t    offset = NsSpillOffset(spillPtr->form, begin);
+    bool        isOk;
 
-    NsAssert(!isRead || spillPtr->read == end);
+    NsAssert(!isRead || spillPtr->read == begin);
+    isOk = NsSpillHeadNoteLanes(&spillPtr->head, spillPtr->fd,
+                                spillPtr->ringPtr)
+        && (HasBlocks(spillPtr) ? WriteBlocks(spillPtr, &offset)
+                                : WriteOut(spillPtr, &offset));
     spillPtr->nOut = 0;
-    if (!NsSpillHeadNoteLanes(&spillPtr->head, spillPtr->fd, spillPtr->ringPtr)
-        || !NsWriteAllAt(spillPtr->fd, spillPtr->out, n,
-                         spillPtr->base + (off_t) end)) {
+    if (!isOk) {
         spillPtr->nOutRecords = 0;
         return false;
     }
-    spillPtr->end += n;
+    spillPtr->end = PositionOf(spillPtr, offset);
     if (isRead) {
         spillPtr->read = spillPtr->end;
         /*
@@ -511,30 +556,113 @@ NsSpillWrite(NsSpill *spillPtr, bool isRead)
     }
     atomic_fetch_add(&slotPtr->nSpilled, spillPtr->nOutRecords);
     spillPtr->nOutRecords = 0;
-    atomic_store(&slotPtr->spillBatch, end);
+    atomic_store(&slotPtr->spillBatch, begin);
     atomic_store(&slotPtr->spillEnd, spillPtr->end);
     NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, slotPtr);
     NsSpillCheck(spillPtr);
     return true;
 }
 
+static bool
+HasBlocks(const NsSpill *spillPtr)
+{
+    return spillPtr->form != NS_SPILL_PLAIN;
+}
+
+/*
+ * Of the first frame there; all offsets where something begins or ends are
+ * multiples of 8.
+ */
+static uint64_t
+PositionOf(const NsSpill *spillPtr, uint64_t offset)
+{
+    return HasBlocks(spillPtr) ? offset << 16 : offset;
+}
+
+/*
+ * The addition as it is.  *offsetPtr moves behind it.
+ */
+static bool
+WriteOut(const NsSpill *spillPtr, uint64_t *offsetPtr)
+{
+    off_t at = spillPtr->base + (off_t) *offsetPtr;
+
+    *offsetPtr += spillPtr->nOut;
+    return NsWriteAllAt(spillPtr->fd, spillPtr->out, spillPtr->nOut, at);
+}
+
+static bool
+WriteBlocks(NsSpill *spillPtr, uint64_t *offsetPtr)
+{
+    size_t at = 0;
+
+    if (spillPtr->packerPtr == NULL) {
+        spillPtr->packerPtr = NsSpillPackerCreate();
+    }
+    while (at < spillPtr->nOut) {
+        const NsSpillBlock *blockPtr;
+        size_t              begin = at;
+        uint64_t            bytes;
+
+        while (at < spillPtr->nOut && at - begin < NS_SPILL_BLOCK_BYTES) {
+            at += NsSpillFrameBytes(
+                (const NsSpillFrame *) (const void *) (spillPtr->out + at));
+        }
+        blockPtr = NsSpillPack(spillPtr->packerPtr, spillPtr->out + begin,
+                               at - begin,
+                               spillPtr->form == NS_SPILL_COMPRESSED);
+        bytes = NsSpillBlockBytes(blockPtr);
+        if (!NsWriteAllAt(spillPtr->fd, blockPtr, bytes,
+                          spillPtr->base + (off_t) *offsetPtr)) {
+            return false;
+        }
+        *offsetPtr += bytes;
+    }
+    return true;
+}
+
+NsSpillRoom
+NsSpillRoomFor(const NsSpill *spillPtr, uint64_t recordBytes, uint64_t most)
+{
+    uint64_t need = sizeof(NsSpillFrame) + NS_RING_ALIGN(recordBytes)
+        + (HasBlocks(spillPtr) ? NS_SPILL_BLOCK_EXTRA : 0);
+
+    if (NsSpillBytes(spillPtr) + need <= most) {
+        return NS_SPILL_FITS;
+    }
+    return HasBlocks(spillPtr) && spillPtr->nOut >= LEAST_BYTES
+        ? NS_SPILL_WRITE_FIRST
+        : NS_SPILL_FULL;
+}
+
 const NsSpillFrame *
 NsSpillHead(NsSpill *spillPtr)
+{
+    if (spillPtr->read >= spillPtr->end) {
+        return NULL;
+    }
+    return HasBlocks(spillPtr) ? HeadInBlock(spillPtr) : PlainHead(spillPtr);
+}
+
+static const NsSpillFrame *
+PlainHead(NsSpill *spillPtr)
 {
     const NsRingHeader *headerPtr = spillPtr->ringPtr->headerPtr;
     const NsSpillFrame *framePtr;
     uint64_t            left = spillPtr->end - spillPtr->read;
+    size_t              size;
 
-    if (left < sizeof(*framePtr) || !Fill(spillPtr, sizeof(*framePtr))) {
+    if (left < sizeof(*framePtr)
+        || !Fill(spillPtr, spillPtr->read, sizeof(*framePtr))) {
         return NULL;
     }
     framePtr = (const NsSpillFrame *) (const void *) (spillPtr->in
                                                       + (spillPtr->read
                                                          - spillPtr->inStart));
-    if (SizeOf(framePtr) > left
-        || framePtr->record.epoch != (uint32_t) headerPtr->epoch
+    size = NsSpillFrameBytes(framePtr);
+    if (size > left || framePtr->record.epoch != (uint32_t) headerPtr->epoch
         || framePtr->record.lane >= headerPtr->maxLanes
-        || !Fill(spillPtr, SizeOf(framePtr))) {
+        || !Fill(spillPtr, spillPtr->read, size)) {
         return NULL;
     }
     framePtr = (const NsSpillFrame *) (const void *) (spillPtr->in
@@ -542,6 +670,90 @@ NsSpillHead(NsSpill *spillPtr)
                                                          - spillPtr->inStart));
     return framePtr->record.checksum == Checksum(framePtr, framePtr + 1)
         ? framePtr
+        : NULL;
+}
+
+static uint32_t
+Checksum(const NsSpillFrame *framePtr, const void *bytes)
+{
+    const NsRingRecord *recordPtr = &framePtr->record;
+    uint64_t            seed = framePtr->start ^ framePtr->next << 1
+        ^ (uint64_t) recordPtr->pad << 62;
+
+    return NsRingChecksum(recordPtr, NsRingSum(seed, bytes, recordPtr->length));
+}
+
+static const NsSpillFrame *
+HeadInBlock(NsSpill *spillPtr)
+{
+    if ((spillPtr->frames == NULL || spillPtr->framePosition != spillPtr->read)
+        && !UnpackBlock(spillPtr)) {
+        return NULL;
+    }
+    return (const NsSpillFrame *) (const void *) (spillPtr->frames
+                                                  + spillPtr->frameAt);
+}
+
+/*
+ * Have the frames of the block at `read`.  False: it is damaged.
+ */
+static bool
+UnpackBlock(NsSpill *spillPtr)
+{
+    uint64_t            offset = NsSpillOffset(spillPtr->form, spillPtr->read);
+    const NsSpillBlock *blockPtr = BlockHead(spillPtr, 0);
+    size_t              at = 0;
+
+    spillPtr->frames = NULL;
+    if (blockPtr != NULL) {
+        blockPtr = BlockHead(spillPtr, (size_t) NsSpillBlockBytes(blockPtr));
+    }
+    if (blockPtr == NULL || (spillPtr->read & 0xffff) >= blockPtr->nFrames) {
+        return false;
+    }
+    if (spillPtr->unpackerPtr == NULL) {
+        spillPtr->unpackerPtr = NsSpillUnpackerCreate();
+    }
+    spillPtr->frames = NsSpillUnpack(spillPtr->unpackerPtr, blockPtr,
+                                     spillPtr->ringPtr->headerPtr->maxLanes);
+    if (spillPtr->frames == NULL) {
+        return false;
+    }
+    spillPtr->nFrameBytes = blockPtr->frameBytes;
+    spillPtr->framePosition = spillPtr->read;
+    spillPtr->frameEnd = offset + NsSpillBlockBytes(blockPtr);
+    for (uint64_t i = spillPtr->read & 0xffff; i > 0; i--) {
+        at += NsSpillFrameBytes((const NsSpillFrame
+                                     *) (const void *) (spillPtr->frames + at));
+    }
+    NsAssert(at < spillPtr->nFrameBytes);
+    spillPtr->frameAt = at;
+    return true;
+}
+
+/*
+ * The head of the block at `read`, followed by so much of the block in all as
+ * the caller needs.  NULL: it is damaged.
+ */
+static const NsSpillBlock *
+BlockHead(NsSpill *spillPtr, size_t need)
+{
+    uint64_t at = NsSpillOffset(spillPtr->form, spillPtr->read);
+    uint64_t left = NsSpillOffset(spillPtr->form, spillPtr->end) - at;
+    const NsSpillBlock *blockPtr;
+
+    need = MAX(need, sizeof(*blockPtr));
+    if (left < need || at % sizeof(uint64_t) != 0
+        || !Fill(spillPtr, at, need)) {
+        return NULL;
+    }
+    blockPtr =
+        (const NsSpillBlock *) (const void *) (spillPtr->in
+                                               + (at - spillPtr->inStart));
+    return NsSpillBlockIsSound(blockPtr,
+                               (uint32_t) spillPtr->ringPtr->headerPtr->epoch)
+            && NsSpillBlockBytes(blockPtr) <= left
+        ? blockPtr
         : NULL;
 }
 
@@ -554,30 +766,70 @@ NsSpillIsDamaged(const NsSpill *spillPtr)
 void
 NsSpillAdvance(NsSpill *spillPtr, const NsSpillFrame *headPtr)
 {
-    NsAssert(spillPtr->end - spillPtr->read >= SizeOf(headPtr));
-    spillPtr->read += SizeOf(headPtr);
-    spillPtr->nRead += headPtr->record.kind == NS_RING_WHOLE;
+    bool   isRecord = headPtr->record.kind == NS_RING_WHOLE;
+    size_t size = NsSpillFrameBytes(headPtr);
+
+    NsAssert(spillPtr->read < spillPtr->end);
+    if (!HasBlocks(spillPtr)) {
+        NsAssert(spillPtr->end - spillPtr->read >= size);
+        spillPtr->read += size;
+    } else {
+        NsAssert(spillPtr->frames != NULL
+                 && spillPtr->framePosition == spillPtr->read
+                 && (const char *) headPtr
+                     == spillPtr->frames + spillPtr->frameAt);
+        spillPtr->frameAt += size;
+        spillPtr->read = spillPtr->frameAt < spillPtr->nFrameBytes
+            ? spillPtr->read + 1
+            : PositionOf(spillPtr, spillPtr->frameEnd);
+        spillPtr->framePosition = spillPtr->read;
+        if (spillPtr->frameAt == spillPtr->nFrameBytes) {
+            spillPtr->frames = NULL;
+        }
+    }
+    spillPtr->nRead += isRecord;
 }
 
-void
-NsSpillSkip(NsSpill *spillPtr)
+uint64_t
+NsSpillSkipDamaged(NsSpill *spillPtr)
 {
-    spillPtr->nRead += NsSpillUnread(spillPtr);
-    spillPtr->read = spillPtr->end;
+    const NsSpillBlock *blockPtr = HasBlocks(spillPtr)
+        ? BlockHead(spillPtr, 0)
+        : NULL;
+    uint64_t            n = NsSpillUnread(spillPtr);
+
+    NsAssert(NsSpillIsDamaged(spillPtr));
+    if (blockPtr == NULL) {
+        spillPtr->read = spillPtr->end;
+    } else {
+        /* Those before `read` have been read. */
+        uint64_t before = MIN(spillPtr->read & 0xffff, blockPtr->nRecords);
+
+        spillPtr->read =
+            PositionOf(spillPtr,
+                       NsSpillOffset(spillPtr->form, spillPtr->read)
+                           + NsSpillBlockBytes(blockPtr));
+        if (spillPtr->read < spillPtr->end) {
+            n = MIN(n, blockPtr->nRecords - before);
+        }
+    }
+    spillPtr->nRead += n;
+    return n;
 }
 
 void
 NsSpillNoteDone(NsSpill *spillPtr)
 {
     uint64_t done = spillPtr->read;
+    uint64_t offset = NsSpillOffset(spillPtr->form, done);
 
     NsAssert(done >= atomic_load(&spillPtr->slotPtr->spillDone));
     atomic_store(&spillPtr->slotPtr->nSpilled, NsSpillUnread(spillPtr));
     spillPtr->nRead = 0;
     atomic_store(&spillPtr->slotPtr->spillDone, done);
     NsSpillHeadNoteSlot(spillPtr->fd, spillPtr->ringPtr, spillPtr->slotPtr);
-    if (done - spillPtr->freed >= PUNCH_BYTES && !spillPtr->cannotPunch) {
-        uint64_t n = (done - spillPtr->freed) / PUNCH_BYTES * PUNCH_BYTES;
+    if (offset - spillPtr->freed >= PUNCH_BYTES && !spillPtr->cannotPunch) {
+        uint64_t n = (offset - spillPtr->freed) / PUNCH_BYTES * PUNCH_BYTES;
 
         if (fallocate(spillPtr->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       spillPtr->base + (off_t) spillPtr->freed, (off_t) n)
@@ -593,9 +845,14 @@ void
 NsSpillCheck(const NsSpill *spillPtr)
 {
     NsAssert(spillPtr->fd >= 0 && spillPtr->base > 0);
-    NsAssert(spillPtr->freed <= spillPtr->read);
+    NsAssert(spillPtr->form > NS_SPILL_NONE
+             && spillPtr->form <= NS_SPILL_COMPRESSED);
+    NsAssert(spillPtr->freed <= NsSpillOffset(spillPtr->form, spillPtr->read));
     NsAssert(spillPtr->read <= spillPtr->end);
-    NsAssert(spillPtr->end % sizeof(uint64_t) == 0);
+    NsAssert(NsSpillOffset(spillPtr->form, spillPtr->end) % sizeof(uint64_t)
+             == 0);
+    NsAssert(PositionOf(spillPtr, NsSpillOffset(spillPtr->form, spillPtr->end))
+             == spillPtr->end);
     NsAssert(spillPtr->nOut <= spillPtr->outRoom);
     NsAssert(spillPtr->nOut > 0 || spillPtr->nOutRecords == 0);
     NsAssert(spillPtr->nIn <= spillPtr->inRoom);
@@ -630,13 +887,20 @@ static NsSpill *
 Attach(NsRing *ringPtr, NsRingSink *slotPtr, char *path, int fd)
 {
     NsSpill *spillPtr = ns_calloc(1u, sizeof(*spillPtr));
+    unsigned form = atomic_load(&slotPtr->hasSpill);
+    uint64_t end;
 
     spillPtr->ringPtr = ringPtr;
     spillPtr->slotPtr = slotPtr;
     spillPtr->path = path;
     spillPtr->fd = fd;
     spillPtr->base = NsSpillHeadBytes(ringPtr);
-    spillPtr->end = atomic_load(&slotPtr->spillEnd);
+    spillPtr->form = form == NS_SPILL_BLOCKS || form == NS_SPILL_COMPRESSED
+        ? (NsSpillForm) form
+        : NS_SPILL_PLAIN;
+    /* Not to trust the slot of another process. */
+    end = NsSpillOffset(spillPtr->form, atomic_load(&slotPtr->spillEnd));
+    spillPtr->end = PositionOf(spillPtr, end - end % sizeof(uint64_t));
     return spillPtr;
 }
 
@@ -671,36 +935,20 @@ Settle(NsSpill *spillPtr)
     }
 }
 
-static size_t
-SizeOf(const NsSpillFrame *framePtr)
-{
-    return sizeof(*framePtr) + NS_RING_ALIGN((size_t) framePtr->record.length);
-}
-
-static uint32_t
-Checksum(const NsSpillFrame *framePtr, const void *bytes)
-{
-    const NsRingRecord *recordPtr = &framePtr->record;
-    uint64_t            seed = framePtr->start ^ framePtr->next << 1
-        ^ (uint64_t) recordPtr->pad << 62;
-
-    return NsRingChecksum(recordPtr, NsRingSum(seed, bytes, recordPtr->length));
-}
-
 /*
- * Have the given number of bytes, from `read` on, in the buffer.
+ * Have the given number of bytes, from an offset on, in the buffer.
  */
 static bool
-Fill(NsSpill *spillPtr, size_t need)
+Fill(NsSpill *spillPtr, uint64_t at, size_t need)
 {
-    uint64_t at = spillPtr->read;
+    uint64_t left = NsSpillOffset(spillPtr->form, spillPtr->end) - at;
     size_t   want;
 
     if (at >= spillPtr->inStart
         && at + need <= spillPtr->inStart + spillPtr->nIn) {
         return true;
     }
-    want = (size_t) MIN(spillPtr->end - at, MAX(need, READ_BYTES));
+    want = (size_t) MIN(left, MAX(need, READ_BYTES));
     if (spillPtr->inRoom < want) {
         spillPtr->inRoom = MAX(want, READ_BYTES);
         spillPtr->in = ns_realloc(spillPtr->in, spillPtr->inRoom);

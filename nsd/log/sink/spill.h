@@ -13,6 +13,13 @@
  *            written         in the sink's          not read    the last
  *                            buffer                             addition
  *
+ *      There are three forms, of which the slot names one.  In a plain file,
+ *      which only earlier versions make, frames follow each other, and a
+ *      position is an offset in bytes.  Otherwise the frames are in blocks, the
+ *      parts of which may be compressed; see spillpack.h.  A position then is
+ *      the offset of the block, and the number of the frame in it: see
+ *      NsSpillOffset.  Positions only grow.
+ *
  *      Bytes behind spillEnd do not count.  The records of the last addition
  *      may still be ahead of the sink's cursors in the mapping: NsSpillOpen
  *      moves the cursors on.  Like the cursors' `ahead`, spillAhead is valid
@@ -28,33 +35,33 @@
 #define NSD_LOG_SPILL_H
 
 #include "log/sink/spillhead.h"
+#include "log/sink/spillpack.h"
 
 /*
- * A whole record in the file; its bytes follow.
+ * How a file is written: hasSpill in its slot.  A file in blocks has compressed
+ * ones only if it says so, so a build without the library knows what it cannot
+ * read.
  */
-typedef struct NsSpillFrame {
-    uint64_t     start;  /* The record's position in its lane, */
-    uint64_t     next;   /* and the one behind it. */
-    NsRingRecord record; /* With kind and pad as below. */
-} NsSpillFrame;
-
-/* Besides NS_RING_WHOLE: the bytes are a structure of the sink. */
-#define NS_SPILL_NOTE 2u
-/* In pad: the record has passed the sink's settings. */
-#define NS_SPILL_JUDGED 1u
+typedef enum {
+    NS_SPILL_NONE,
+    NS_SPILL_PLAIN,
+    NS_SPILL_BLOCKS,
+    NS_SPILL_COMPRESSED
+} NsSpillForm;
 
 typedef struct NsSpill {
-    NsRing     *ringPtr; /* Constant, as are the next four. */
+    NsRing     *ringPtr; /* Constant, as are the next five. */
     NsRingSink *slotPtr;
     char       *path;
     int         fd;
     off_t       base; /* Where the queue begins in the file. */
+    NsSpillForm form;
 
     NsSpillHeader head;
     bool          cannotPunch;
     uint64_t      end;   /* This and the next two: see above. */
     uint64_t      read;  /* Of the next frame to read. */
-    uint64_t      freed; /* No disk space is used before it. */
+    uint64_t      freed; /* An offset: no disk space is used before it. */
     uint64_t      nRead; /* Records between spillDone and `read`. */
 
     char    *out; /* The addition being collected. */
@@ -64,7 +71,16 @@ typedef struct NsSpill {
     char    *in; /* The part of the file that was read last. */
     size_t   nIn;
     size_t   inRoom;
-    uint64_t inStart;
+    uint64_t inStart; /* An offset. */
+
+    /* In blocks: */
+    NsSpillPacker   *packerPtr;   /* NULL: nothing has been written, */
+    NsSpillUnpacker *unpackerPtr; /* or read. */
+    const char      *frames;      /* Of the block read last; NULL: none. */
+    size_t           nFrameBytes;
+    size_t           frameAt;       /* Among them: the one */
+    uint64_t         framePosition; /* at this position. */
+    uint64_t         frameEnd;      /* The offset behind the block. */
 
     bool           *isKept;   /* By lane; their records are in */
     struct NsSpill *keptPtr;  /* this file; see NsSpillKeep. */
@@ -73,7 +89,8 @@ typedef struct NsSpill {
 
 /*
  * Create an empty file for a slot of the present mapping, or open the file that
- * the slot of an earlier process names.  NULL: errno says why.
+ * the slot of an earlier process names.  NULL: errno says why; ENOTSUP: the
+ * file is compressed, and this build has no library for that.
  */
 NsSpill *NsSpillCreate(NsRing *ringPtr, NsRingSink *slotPtr);
 NsSpill *NsSpillOpen(NsRing *ringPtr, NsRingSink *slotPtr);
@@ -151,11 +168,12 @@ const NsSpillFrame *NsSpillHead(NsSpill *spillPtr);
 bool                NsSpillIsDamaged(const NsSpill *spillPtr);
 
 /*
- * Advance: move past the frame at the head.  Skip: move past everything,
- * damaged or not.
+ * Advance: move past the frame at the head.  SkipDamaged: move past what is
+ * damaged: a block, if its head is intact, or else all that is left.  Returns
+ * how many records that were.
  */
-void NsSpillAdvance(NsSpill *spillPtr, const NsSpillFrame *headPtr);
-void NsSpillSkip(NsSpill *spillPtr);
+void     NsSpillAdvance(NsSpill *spillPtr, const NsSpillFrame *headPtr);
+uint64_t NsSpillSkipDamaged(NsSpill *spillPtr);
 
 /*
  * How many records are left to read.
@@ -179,12 +197,50 @@ NsSpillIsDone(const NsSpill *spillPtr)
 void NsSpillCheck(const NsSpill *spillPtr);
 
 /*
- * Disk space that the file takes, including the addition.
+ * The offset of a position in the queue of a file of that form.
+ */
+static inline uint64_t
+NsSpillOffset(unsigned form, uint64_t position)
+{
+    return form == NS_SPILL_BLOCKS || form == NS_SPILL_COMPRESSED
+        ? position >> 16
+        : position;
+}
+
+/*
+ * Bytes on disk that a slot's sink has not written.
+ */
+static inline uint64_t
+NsSpillBytesLeft(const NsRingSink *slotPtr)
+{
+    unsigned form = atomic_load(&slotPtr->hasSpill);
+    uint64_t end = NsSpillOffset(form, atomic_load(&slotPtr->spillEnd));
+    uint64_t done = NsSpillOffset(form, atomic_load(&slotPtr->spillDone));
+
+    return form == NS_SPILL_NONE ? 0 : end - MIN(end, done);
+}
+
+/*
+ * Disk space that the file takes, including the addition, which may turn out
+ * smaller when it is written.
  */
 static inline uint64_t
 NsSpillBytes(const NsSpill *spillPtr)
 {
-    return spillPtr->end + spillPtr->nOut - spillPtr->freed;
+    return NsSpillOffset(spillPtr->form, spillPtr->end) - spillPtr->freed
+        + (spillPtr->nOut > 0 ? spillPtr->nOut + NS_SPILL_BLOCK_EXTRA : 0);
 }
+
+/*
+ * Whether one more record of so many bytes fits into a file of at most that
+ * many.
+ */
+typedef enum {
+    NS_SPILL_FITS,
+    NS_SPILL_WRITE_FIRST, /* It may fit when the addition is written. */
+    NS_SPILL_FULL
+} NsSpillRoom;
+NsSpillRoom NsSpillRoomFor(const NsSpill *spillPtr, uint64_t recordBytes,
+                           uint64_t most);
 
 #endif

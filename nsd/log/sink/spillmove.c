@@ -14,8 +14,9 @@
 #include "nslog.h"
 #include "nsthread.h"
 
-/* Written to a spill file at a time. */
-#define BATCH_BYTES ((size_t) 256 << 10)
+/* A sink that may have less than that on disk has nothing there; one that has
+ * less left is at its limit. */
+#define LEAST_BYTES ((size_t) 256 << 10)
 
 /*
  * The records of one mapping that one sink has not read.
@@ -35,6 +36,7 @@ static uint64_t BytesOnDisk(NsRing *const *rings, int n, const char *sink);
 static void     BeginWalk(Walk *walkPtr, NsRing *ringPtr, NsRingSink *slotPtr);
 static void     EndWalk(Walk *walkPtr);
 static uint64_t ToDisk(Walk *walkPtr, uint64_t most);
+static bool     AddFirst(Walk *walkPtr, NsSpill *spillPtr);
 static bool     Commit(Walk *walkPtr, NsSpill *spillPtr);
 static uint64_t GiveUp(Walk *walkPtr);
 static bool     IsBlocking(const NsRing *ringPtr, uint32_t lane);
@@ -92,7 +94,7 @@ MoveSlot(NsRing *const *rings, int n, NsRing *ringPtr, NsRingSink *slotPtr)
                ringPtr->headerPtr->spillDirectory);
     }
     if (NsMergeFirst(&walk.merge) != NULL
-        && BytesOnDisk(rings, n, slotPtr->name) + BATCH_BYTES >= most) {
+        && BytesOnDisk(rings, n, slotPtr->name) + LEAST_BYTES >= most) {
         nLost = GiveUp(&walk);
     }
     if (nLost > 0) {
@@ -114,12 +116,9 @@ BytesOnDisk(NsRing *const *rings, int n, const char *sink)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < (int) rings[i]->headerPtr->maxSinks; j++) {
             const NsRingSink *slotPtr = NsRingSinkAt(rings[i], j);
-            uint64_t          done = atomic_load(&slotPtr->spillDone);
-            uint64_t          end = atomic_load(&slotPtr->spillEnd);
 
-            if (atomic_load(&slotPtr->hasSpill) != 0 && end > done
-                && NsRingSinkHasName(slotPtr, sink)) {
-                bytes += end - done;
+            if (NsRingSinkHasName(slotPtr, sink)) {
+                bytes += NsSpillBytesLeft(slotPtr);
             }
         }
     }
@@ -169,9 +168,9 @@ ToDisk(Walk *walkPtr, uint64_t most)
     NsSpill *spillPtr;
     NsPlace *placePtr;
     bool     isOk = true;
-    uint64_t n = 0, bytes = 0;
+    uint64_t n = 0;
 
-    if (NsMergeFirst(&walkPtr->merge) == NULL || most < BATCH_BYTES) {
+    if (NsMergeFirst(&walkPtr->merge) == NULL || most < LEAST_BYTES) {
         return 0;
     }
     spillPtr = hasFile ? NsSpillOpen(ringPtr, slotPtr)
@@ -184,30 +183,20 @@ ToDisk(Walk *walkPtr, uint64_t most)
         EndWalk(walkPtr);
         BeginWalk(walkPtr, ringPtr, slotPtr);
     }
+    most += NsSpillBytes(spillPtr);
     while (isOk && (placePtr = NsMergeFirst(&walkPtr->merge)) != NULL) {
-        NsSpillFrame frame = {.start = NsPlacePosition(placePtr),
-                              .record = *placePtr->headPtr};
-        const void  *record = NsPlaceBytes(ringPtr, placePtr, true,
-                                           &walkPtr->scratch,
-                                           &walkPtr->scratchBytes);
+        NsSpillRoom room = NsSpillRoomFor(spillPtr, placePtr->headPtr->total,
+                                          most);
 
-        bytes += sizeof(frame) + frame.record.total;
-        if (record == NULL || bytes > most) {
+        if (room == NS_SPILL_WRITE_FIRST) {
+            isOk = Commit(walkPtr, spillPtr);
+        } else if (room == NS_SPILL_FULL || !AddFirst(walkPtr, spillPtr)) {
             break;
-        }
-        NsPlaceAdvance(ringPtr, placePtr);
-        frame.next = NsPlacePosition(placePtr);
-        frame.record.kind = NS_RING_WHOLE;
-        frame.record.length = (uint32_t) frame.record.total;
-        frame.record.pad = 0;
-        NsSpillAdd(spillPtr, &frame, record);
-        n++;
-        if (placePtr->headPtr != NULL) {
-            NsMergeFirstMoved(&walkPtr->merge);
         } else {
-            NsMergeFirstEnded(&walkPtr->merge);
+            n++;
+            isOk = spillPtr->nOut < NS_SPILL_BLOCK_BYTES
+                || Commit(walkPtr, spillPtr);
         }
-        isOk = spillPtr->nOut < BATCH_BYTES || Commit(walkPtr, spillPtr);
     }
     isOk = isOk && Commit(walkPtr, spillPtr);
     if (!isOk) {
@@ -219,6 +208,37 @@ ToDisk(Walk *walkPtr, uint64_t most)
         NsSpillClose(&spillPtr);
     }
     return isOk ? n : 0;
+}
+
+/*
+ * The earliest record; false: it is damaged.
+ */
+static bool
+AddFirst(Walk *walkPtr, NsSpill *spillPtr)
+{
+    NsRing      *ringPtr = walkPtr->ringPtr;
+    NsPlace     *placePtr = NsMergeFirst(&walkPtr->merge);
+    NsSpillFrame frame = {.start = NsPlacePosition(placePtr),
+                          .record = *placePtr->headPtr};
+    const void  *record = NsPlaceBytes(ringPtr, placePtr, true,
+                                       &walkPtr->scratch,
+                                       &walkPtr->scratchBytes);
+
+    if (record == NULL) {
+        return false;
+    }
+    NsPlaceAdvance(ringPtr, placePtr);
+    frame.next = NsPlacePosition(placePtr);
+    frame.record.kind = NS_RING_WHOLE;
+    frame.record.length = (uint32_t) frame.record.total;
+    frame.record.pad = 0;
+    NsSpillAdd(spillPtr, &frame, record);
+    if (placePtr->headPtr != NULL) {
+        NsMergeFirstMoved(&walkPtr->merge);
+    } else {
+        NsMergeFirstEnded(&walkPtr->merge);
+    }
+    return true;
 }
 
 /*

@@ -29,17 +29,19 @@ NsSinkUnspill(Ns_LogSink sink)
     if (likely(sink->loan->spillPtr == NULL)) {
         return true;
     }
-    while ((framePtr = NsSpillHead(sink->loan->spillPtr)) != NULL) {
-        if (!(framePtr->record.kind == NS_SPILL_NOTE
-                  ? DeliverNote(sink, framePtr)
-                  : Deliver(sink, framePtr))) {
+    for (;;) {
+        framePtr = NsSpillHead(sink->loan->spillPtr);
+        if (framePtr == NULL) {
+            if (!NsSpillIsDamaged(sink->loan->spillPtr)) {
+                return true;
+            }
+            SkipDamaged(sink);
+        } else if (!(framePtr->record.kind == NS_SPILL_NOTE
+                         ? DeliverNote(sink, framePtr)
+                         : Deliver(sink, framePtr))) {
             return false;
         }
     }
-    if (NsSpillIsDamaged(sink->loan->spillPtr)) {
-        SkipDamaged(sink);
-    }
-    return true;
 }
 
 /*
@@ -107,12 +109,11 @@ DeliverNote(Ns_LogSink sink, const NsSpillFrame *framePtr)
 static void
 SkipDamaged(Ns_LogSink sink)
 {
-    uint64_t n = NsSpillUnread(sink->loan->spillPtr);
+    uint64_t n = NsSpillSkipDamaged(sink->loan->spillPtr);
 
     atomic_fetch_add(&sink->counts.nDamaged, n);
     Ns_Log(Error,
            "log[%s]: '%s' is damaged: %" PRIu64 " records are "
            "lost",
            sink->name, sink->loan->spillPtr->path, n);
-    NsSpillSkip(sink->loan->spillPtr);
 }
