@@ -40,13 +40,12 @@ static void
 Unpack(const uint8_t *data, size_t length)
 {
     size_t       n = length - 2;
-    NsSpillBlock block = {.bytes = (uint32_t) n,
-                          .nFrames = 1 + data[0] % 16u,
-                          .epoch = 1};
-    char        *copy;
-    const char  *frames;
-    char        *own;
-    size_t       at = 0;
+    NsSpillBlock block = {
+        .bytes = (uint32_t) n, .nFrames = 1 + data[0] % 16u, .epoch = 1};
+    char       *copy;
+    const char *frames;
+    char       *own;
+    size_t      at = 0;
 
     /* The magic word, from a block of our own. */
     block.magic = NsSpillPack(packerPtr,

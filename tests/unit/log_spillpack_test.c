@@ -67,9 +67,9 @@ Add(Frames *framesPtr, NsSpillFrame frame, const void *bytes, size_t length)
 static NsSpillFrame
 At(uint64_t *positionPtr, size_t length)
 {
-    NsSpillFrame frame = {.start = *positionPtr,
-                          .record = {.time = 1700000000000000000,
-                                     .pad = NS_SPILL_JUDGED}};
+    NsSpillFrame frame = {
+        .start = *positionPtr,
+        .record = {.time = 1700000000000000000, .pad = NS_SPILL_JUDGED}};
 
     *positionPtr += sizeof(NsRingRecord) + NS_RING_ALIGN(length);
     frame.next = *positionPtr;
@@ -84,14 +84,15 @@ Access(char *buffer, const char *const *texts, const char *const *counted,
        uint32_t nCounted, int i)
 {
     uint32_t        lengths[5];
-    Ns_AccessRecord r = {.flags = NS_ACCESS_COMBINED,
-                         .status = 200,
-                         .bytesSent = 1000 + i % 7,
-                         .start = 1700000000000000 + i * 13,
-                         .acceptSpan = i % 11,
-                         .runSpan = 90 + i % 23,
-                         .nHeaders = nCounted / 2};
-    size_t          n = sizeof(r);
+    Ns_AccessRecord r = {
+        .flags = NS_ACCESS_COMBINED,
+        .status = 200,
+        .bytesSent = 1000 + i % 7,
+        .start = 1700000000000000 + i * 13,
+        .acceptSpan = i % 11,
+        .runSpan = 90 + i % 23,
+        .nHeaders = nCounted / 2};
+    size_t n = sizeof(r);
 
     for (int j = 0; j < 5; j++) {
         lengths[j] = (uint32_t) strlen(texts[j]);
@@ -154,8 +155,8 @@ static void
 one_record_of_any_length_comes_out_as_it_was(void **state)
 {
     static const size_t lengths[] = {
-        0,  1,  7,  8,    9,     63,    64,      79, 80, 81,
-        88, 84, 83, 4095, 65535, 65536, 1 << 20, 16 << 20};
+        0,  1,  7,  8,  9,    63,    64,    79,      80,
+        81, 88, 84, 83, 4095, 65535, 65536, 1 << 20, 16 << 20};
     char *bytes = malloc(16 << 20);
 
     for (int i = 0; i < Ns_NrElements(lengths); i++) {
@@ -352,10 +353,8 @@ a_small_block_is_small(void **state)
 static void
 MakeSums(NsSpillBlock *blockPtr)
 {
-    blockPtr->sum = NsRingSum(blockPtr->nFrames, blockPtr + 1,
-                              blockPtr->bytes);
-    blockPtr->headSum = NsRingSum(0, blockPtr,
-                                  offsetof(NsSpillBlock, headSum));
+    blockPtr->sum = NsRingSum(blockPtr->nFrames, blockPtr + 1, blockPtr->bytes);
+    blockPtr->headSum = NsRingSum(0, blockPtr, offsetof(NsSpillBlock, headSum));
 }
 
 /*
@@ -428,8 +427,8 @@ a_lane_that_the_reader_lacks_is_damage(void **state)
     frame.record.lane = 7;
     Add(&frames, frame, "x", 1);
     assert_non_null(NsSpillUnpack(unpackerPtr,
-                                  NsSpillPack(packerPtr, frames.bytes,
-                                              frames.n, false),
+                                  NsSpillPack(packerPtr, frames.bytes, frames.n,
+                                              false),
                                   8));
     assert_null(NsSpillUnpack(unpackerPtr,
                               NsSpillPack(packerPtr, frames.bytes, frames.n,

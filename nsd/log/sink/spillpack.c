@@ -95,18 +95,18 @@ typedef struct Known {
 #define MAX_KNOWN (NKNOWN / 2)
 
 struct NsSpillPacker {
-    Column    columns[NCOLUMNS];
-    Column    out;
-    Known     known[NKNOWN];
-    uint32_t  nKnown;
-    uint32_t  nTexts[NTEXTS];
-    Known     last[NTEXTS]; /* Without its hash. */
+    Column      columns[NCOLUMNS];
+    Column      out;
+    Known       known[NKNOWN];
+    uint32_t    nKnown;
+    uint32_t    nTexts[NTEXTS];
+    Known       last[NTEXTS]; /* Without its hash. */
     const char *frames;
-    uint64_t *ends; /* By lane: of the last record. */
-    uint32_t  nLanes;
-    int64_t   time;
-    uint32_t  nHeaders;
-    uint64_t  words[NWORDS];
+    uint64_t   *ends; /* By lane: of the last record. */
+    uint32_t    nLanes;
+    int64_t     time;
+    uint32_t    nHeaders;
+    uint64_t    words[NWORDS];
 #ifdef HAVE_ZSTD
     ZSTD_CCtx *contextPtr;
 #endif
@@ -141,41 +141,38 @@ typedef struct Parts {
     uint32_t        nCounted;
 } Parts;
 
-static void     PackFrame(NsSpillPacker *packerPtr,
-                          const NsSpillFrame *framePtr);
-static void     PackPlace(NsSpillPacker *packerPtr,
-                          const NsSpillFrame *framePtr);
+static void PackFrame(NsSpillPacker *packerPtr, const NsSpillFrame *framePtr);
+static void PackPlace(NsSpillPacker *packerPtr, const NsSpillFrame *framePtr);
 static uint64_t EndOf(uint64_t start, uint64_t length);
 static bool     FindParts(const NsSpillFrame *framePtr, Parts *partsPtr);
 static void     PackAccess(NsSpillPacker *packerPtr, const Parts *partsPtr,
                            const char *bytes);
 static void     PackText(NsSpillPacker *packerPtr, int kind, const char *bytes,
                          size_t length);
-static inline bool IsText(const NsSpillPacker *packerPtr,
-                          const Known *knownPtr, const char *bytes,
-                          size_t length);
+static inline bool IsText(const NsSpillPacker *packerPtr, const Known *knownPtr,
+                          const char *bytes, size_t length);
 static uint64_t    Hash(const char *bytes, size_t length);
-static void     Finish(NsSpillPacker *packerPtr, bool isCompressed);
-static size_t   Compress(NsSpillPacker *packerPtr, const Column *columnPtr,
-                         bool isCompressed);
-static uint64_t HeadSum(const NsSpillBlock *blockPtr);
-static bool     TakeColumns(NsSpillUnpacker    *unpackerPtr,
-                            const NsSpillBlock *blockPtr);
-static bool     Expand(NsSpillUnpacker *unpackerPtr, Column *columnPtr,
-                       const unsigned char *from, size_t length);
-static bool     UnpackFrame(NsSpillUnpacker *unpackerPtr, uint32_t epoch,
-                            uint32_t nLanes);
-static bool     UnpackAccess(NsSpillUnpacker *unpackerPtr);
-static bool     UnpackText(NsSpillUnpacker *unpackerPtr, int kind,
-                           uint32_t *lengthPtr);
-static bool     Put(Column *outPtr, const void *bytes, size_t length);
+static void        Finish(NsSpillPacker *packerPtr, bool isCompressed);
+static size_t      Compress(NsSpillPacker *packerPtr, const Column *columnPtr,
+                            bool isCompressed);
+static uint64_t    HeadSum(const NsSpillBlock *blockPtr);
+static bool        TakeColumns(NsSpillUnpacker    *unpackerPtr,
+                               const NsSpillBlock *blockPtr);
+static bool        Expand(NsSpillUnpacker *unpackerPtr, Column *columnPtr,
+                          const unsigned char *from, size_t length);
+static bool        UnpackFrame(NsSpillUnpacker *unpackerPtr, uint32_t epoch,
+                               uint32_t nLanes);
+static bool        UnpackAccess(NsSpillUnpacker *unpackerPtr);
+static bool        UnpackText(NsSpillUnpacker *unpackerPtr, int kind,
+                              uint32_t *lengthPtr);
+static bool        Put(Column *outPtr, const void *bytes, size_t length);
 static inline void Reserve(Column *columnPtr, size_t more);
-static void     PutBytes(Column *columnPtr, const void *bytes, size_t length);
-static void     FreeColumns(Column *columns);
+static void PutBytes(Column *columnPtr, const void *bytes, size_t length);
+static void FreeColumns(Column *columns);
 static inline void PutNumber(Column *columnPtr, uint64_t number);
 static inline bool TakeNumber(Column *columnPtr, uint64_t *numberPtr);
-static uint64_t Fold(uint64_t difference);
-static uint64_t Unfold(uint64_t number);
+static uint64_t    Fold(uint64_t difference);
+static uint64_t    Unfold(uint64_t number);
 
 bool
 NsSpillCompresses(void)
@@ -301,9 +298,8 @@ PackFrame(NsSpillPacker *packerPtr, const NsSpillFrame *framePtr)
     Parts               parts;
 
     NsAssert(recordPtr->pad <= NS_SPILL_JUDGED);
-    NsAssert(recordPtr->kind == NS_SPILL_NOTE
-                 ? recordPtr->total == 0
-                 : recordPtr->kind == NS_RING_WHOLE
+    NsAssert(recordPtr->kind == NS_SPILL_NOTE ? recordPtr->total == 0
+                                              : recordPtr->kind == NS_RING_WHOLE
                      && recordPtr->total == recordPtr->length);
     PackPlace(packerPtr, framePtr);
     PutNumber(&columns[COL_LANE], recordPtr->lane);
@@ -370,8 +366,8 @@ FindParts(const NsSpillFrame *framePtr, Parts *partsPtr)
 {
     const Ns_AccessRecord *headPtr = &partsPtr->head;
     const char            *bytes = (const char *) (framePtr + 1);
-    size_t length = framePtr->record.length;
-    size_t at = sizeof(*headPtr);
+    size_t                 length = framePtr->record.length;
+    size_t                 at = sizeof(*headPtr);
 
     if (framePtr->record.kind != NS_RING_WHOLE || length < at) {
         return false;
@@ -404,24 +400,21 @@ FindParts(const NsSpillFrame *framePtr, Parts *partsPtr)
 static void
 PackAccess(NsSpillPacker *packerPtr, const Parts *partsPtr, const char *bytes)
 {
-    const Ns_AccessRecord *headPtr = &partsPtr->head;
-    const uint32_t         lengths[TEXT_NAME] = {
-                headPtr->peerLength, headPtr->userLength,
-                headPtr->requestLength, headPtr->refererLength,
-                headPtr->agentLength};
-    Column  *columns = packerPtr->columns;
-    uint64_t words[NWORDS];
+    const Ns_AccessRecord *r = &partsPtr->head;
+    const uint32_t lengths[] = {r->peerLength, r->userLength, r->requestLength,
+                                r->refererLength, r->agentLength};
+    Column        *columns = packerPtr->columns;
+    uint64_t       words[NWORDS];
 
     memcpy(words, bytes, sizeof(words));
     for (int i = 0; i < NWORDS; i++) {
-        PutNumber(&columns[COL_WORD + i],
-                  Fold(words[i] - packerPtr->words[i]));
+        PutNumber(&columns[COL_WORD + i], Fold(words[i] - packerPtr->words[i]));
     }
     memcpy(packerPtr->words, words, sizeof(words));
     PutNumber(&columns[COL_NHEADERS],
-              Fold((uint64_t) headPtr->nHeaders - packerPtr->nHeaders));
-    packerPtr->nHeaders = headPtr->nHeaders;
-    bytes += sizeof(*headPtr);
+              Fold((uint64_t) r->nHeaders - packerPtr->nHeaders));
+    packerPtr->nHeaders = r->nHeaders;
+    bytes += sizeof(*r);
     for (int i = 0; i < TEXT_NAME; i++) {
         PackText(packerPtr, TEXT_PEER + i, bytes, lengths[i]);
         bytes += lengths[i];
@@ -797,9 +790,9 @@ UnpackText(NsSpillUnpacker *unpackerPtr, int kind, uint32_t *lengthPtr)
         }
         if (n == unpackerPtr->textRoom[kind]) {
             unpackerPtr->textRoom[kind] = MAX(64, 2 * n);
-            unpackerPtr->texts[kind] =
-                ns_realloc(unpackerPtr->texts[kind],
-                           unpackerPtr->textRoom[kind] * sizeof(Text));
+            unpackerPtr->texts[kind] = ns_realloc(unpackerPtr->texts[kind],
+                                                  unpackerPtr->textRoom[kind]
+                                                      * sizeof(Text));
         }
         unpackerPtr->texts[kind][n] = (Text){bytesPtr->at, length};
         bytesPtr->at += length;
