@@ -43,7 +43,10 @@ proc redis::start {} {
     variable options
     set pid [exec redis-server --bind 127.0.0.1 --port $port --unixsocket $dir/socket --dir $dir \
         --save "" --appendonly no --daemonize no --logfile $dir/log {*}$options &]
-    waitFor {![catch {redis::cli ping}]}
+    if {[catch {waitFor {![catch {redis::cli ping}]}} message]} {
+        catch {readFile $dir/log} log
+        error "$message\nRedis says:\n[string range $log end-2000 end]"
+    }
 }
 
 proc redis::cli {args} {
