@@ -364,7 +364,7 @@ MakeSums(NsSpillBlock *blockPtr)
 static void
 DamageEach(bool isCompressed, bool hasSums)
 {
-    Frames              frames = MakeVisits(50);
+    Frames              frames = MakeVisits(16);
     const NsSpillBlock *blockPtr = NsSpillPack(packerPtr, frames.bytes,
                                                frames.n, isCompressed);
     size_t              n = NsSpillBlockBytes(blockPtr);
