@@ -74,6 +74,11 @@ static const struct {
 
 typedef int SubcmdProc(Tcl_Interp *interp, const Call *callPtr);
 
+/*
+ * Appends what it has of one pool.
+ */
+typedef void FiguresProc(Ns_DString *dsPtr, NsPool *poolPtr);
+
 static SubcmdProc ListSubcmd, ConnectionsSubcmd, WaitingSubcmd, StatsSubcmd,
     ThreadsSubcmd, SettingSubcmd, KeepaliveSubcmd, DirectorySubcmd, TableSubcmd,
     PoolsSubcmd, MapSubcmd, MappedSubcmd, HostsSubcmd, RealmSubcmd,
@@ -157,6 +162,8 @@ static int ParseCall(Tcl_Interp *interp, NsInterp *itPtr, int objc,
 static int FindPool(Tcl_Interp *interp, const char *name, Call *callPtr);
 static int TakeFlags(Tcl_Interp *interp, Call *callPtr, unsigned known);
 static int Usage(Tcl_Interp *interp, Tcl_Obj *cmdObj);
+static int ReturnFigures(Tcl_Interp *interp, const Call *callPtr,
+                         FiguresProc *proc);
 static const char *Name(const Call *callPtr);
 static int         BadMapSpec(Tcl_Interp *interp, const char *spec);
 static const char *CharsetOf(Tcl_Encoding encoding);
@@ -377,10 +384,16 @@ StatsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 ThreadsSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
+    return ReturnFigures(interp, callPtr, NsPoolThreads);
+}
+
+static int
+ReturnFigures(Tcl_Interp *interp, const Call *callPtr, FiguresProc *proc)
+{
     Ns_DString ds;
 
     Ns_DStringInit(&ds);
-    NsPoolThreads(&ds, callPtr->poolPtr);
+    proc(&ds, callPtr->poolPtr);
     return NsTclReturnText(interp, &ds);
 }
 
@@ -409,11 +422,7 @@ HistogramSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 RefusedSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsPoolRefused(&ds, callPtr->poolPtr);
-    return NsTclReturnText(interp, &ds);
+    return ReturnFigures(interp, callPtr, NsPoolRefused);
 }
 
 /*
@@ -422,11 +431,7 @@ RefusedSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 CancelledSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsPoolCancelled(&ds, callPtr->poolPtr);
-    return NsTclReturnText(interp, &ds);
+    return ReturnFigures(interp, callPtr, NsPoolCancelled);
 }
 
 /*
@@ -435,11 +440,7 @@ CancelledSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 AbortedSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsPoolAborted(&ds, callPtr->poolPtr);
-    return NsTclReturnText(interp, &ds);
+    return ReturnFigures(interp, callPtr, NsPoolAborted);
 }
 
 /*
@@ -480,11 +481,7 @@ RoutesSubcmd(Tcl_Interp *interp, const Call *callPtr)
 static int
 SizesSubcmd(Tcl_Interp *interp, const Call *callPtr)
 {
-    Ns_DString ds;
-
-    Ns_DStringInit(&ds);
-    NsPoolSizes(&ds, callPtr->poolPtr);
-    return NsTclReturnText(interp, &ds);
+    return ReturnFigures(interp, callPtr, NsPoolSizes);
 }
 
 /*
