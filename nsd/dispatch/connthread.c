@@ -311,7 +311,7 @@ NsConnThreadWait(NsConnThread *threadPtr, NsStamp timeout)
         deadline = INT64_MAX;
     }
     if (threadPtr->tookWaiting) {
-        /* It has emptied the wait queue.  More may be on its way, held up by
+        /* It has taken all that waited.  More may be on its way, held up by
          * this thread itself: then neither has to sleep nor to be woken. */
         threadPtr->tookWaiting = false;
         if (!HasNews(threadPtr)) {

@@ -77,7 +77,8 @@ typedef struct NsConnThread {
     /* Owned by the thread; set by its starter before that. */
     int  threadId;    /* N of its name. */
     int  nServed;     /* Requests; see connsPerThread. */
-    bool tookWaiting; /* Its last work was in the queue. */
+    bool tookWaiting; /* Its last work had waited, in the queue or with
+                       * a pending thread. */
     bool isNew;       /* Counts as being created. */
     bool holdsPlace;  /* Its last work is still counted. */
     bool isUnfit;     /* Must not serve. */

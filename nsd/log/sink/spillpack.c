@@ -191,6 +191,7 @@ NsSpillPackerCreate(void)
 
 #ifdef HAVE_ZSTD
     packerPtr->contextPtr = ZSTD_createCCtx();
+    NsAssert(packerPtr->contextPtr != NULL);
 #endif
     return packerPtr;
 }
@@ -217,6 +218,7 @@ NsSpillUnpackerCreate(void)
 
 #ifdef HAVE_ZSTD
     unpackerPtr->contextPtr = ZSTD_createDCtx();
+    NsAssert(unpackerPtr->contextPtr != NULL);
 #endif
     return unpackerPtr;
 }
